@@ -1,0 +1,48 @@
+/**
+ * An agent as its author writes it, and what one render of it yields.
+ *
+ * An agent is a synchronous function, run afresh before every model request; the hooks it calls record on an ambient
+ * frame. Rendering is pure: it reads, it never writes.
+ *
+ * Source: contract RUNTIME 4.
+ */
+import type { SandboxFactory } from "../../containers/sandbox.ts";
+import type { DurableTool } from "../tools/define-tool.ts";
+
+export interface AgentContext {
+  /** The conversation's id, as the caller chose it. */
+  id: string;
+}
+
+export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+export interface Agent {
+  /** Gives the first part of the instruction document, or nothing. */
+  (context: AgentContext): string | undefined;
+  description?: string;
+}
+
+/** An entry of `worker/agents/index.ts`: the agent, or the agent with how it is served. */
+export type AgentEntry = Agent | { agent: Agent; http?: boolean };
+
+export interface ModelChoice {
+  /** `provider/model`. */
+  spec: string;
+  thinkingLevel: ThinkingLevel;
+}
+
+export interface SandboxChoice {
+  factory: SandboxFactory;
+  cwd?: string;
+}
+
+/** What one render recorded. */
+export interface RenderedAgent {
+  /** Returned string first, then `useInstruction` texts, joined by a blank line. */
+  instructions: string;
+  model: ModelChoice;
+  /** Absent: no file or shell tools, no workspace text in the prompt. */
+  sandbox?: SandboxChoice;
+  /** The author's own tools, in call order. */
+  tools: DurableTool[];
+}

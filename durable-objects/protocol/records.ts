@@ -1,0 +1,138 @@
+/**
+ * The journal's record types: everything a client or a recovery can see is one of these.
+ *
+ * One record is one durable batch; its `seq` is the number in the batch's offset and is never reused (J1). A completed
+ * assistant message is the fact; its deltas are hints and are deleted in the transaction that writes it (J2).
+ *
+ * Source: contract RUNTIME 1.7, 1.8, 2.5, 2.6.
+ */
+import type { AssistantMessage } from "@earendil-works/pi-ai";
+import type { Fault } from "./errors.ts";
+import type { DeliveredMessage, Outcome } from "./submission.ts";
+
+/** The conversation came to be. */
+export interface BirthRecord {
+  type: "birth";
+  uid: string;
+  incarnation: string;
+  agent: string;
+  id: string;
+  /** Kind of sandbox the deployment had at birth. */
+  sandbox: string;
+  initialData?: unknown;
+}
+
+/** A submission's message reached the transcript: its own response starts, or it joined a live one. */
+export interface InputRecord {
+  type: "input";
+  submissionId: string;
+  message: DeliveredMessage;
+}
+
+/** A piece of an assistant message that is still being written. */
+export interface DeltaRecord {
+  type: "delta";
+  submissionId: string;
+  turnId: string;
+  kind: "text" | "reasoning";
+  text: string;
+}
+
+/** The deltas a message had before it was completed, so that a reader who stood among them can be told what is missing. */
+export interface DeltaSpan {
+  firstSeq: number;
+  lastSeq: number;
+  /** What came after the last delta: all that a reader of every delta still lacks. */
+  tail: { kind: "text" | "reasoning"; text: string }[];
+}
+
+/** One model step, complete; `interrupted` when a crash or an abort cut it and only the text so far is known. */
+export interface AssistantRecord {
+  type: "assistant";
+  submissionId: string;
+  turnId: string;
+  message: AssistantMessage;
+  deltas?: DeltaSpan;
+  interrupted?: true;
+}
+
+/** The model step that was being written is withdrawn: a transient provider fault, to be tried again. */
+export interface AssistantDiscardedRecord {
+  type: "assistant_discarded";
+  submissionId: string;
+  turnId: string;
+  reason: string;
+  deltas?: DeltaSpan;
+}
+
+/** Durable before the tool runs (T2); the arguments stand in the assistant record. */
+export interface ToolStartedRecord {
+  type: "tool_started";
+  submissionId: string;
+  toolCallId: string;
+  toolName: string;
+  attempt: number;
+}
+
+/** Durable once; a call with a result never runs again (T2). */
+export interface ToolResultRecord {
+  type: "tool_result";
+  submissionId: string;
+  toolCallId: string;
+  toolName: string;
+  text: string;
+  isError: boolean;
+  details?: unknown;
+  durationMs?: number;
+  terminate?: true;
+}
+
+/** A message of the runtime itself to the model and to clients. */
+export interface SignalRecord {
+  type: "signal";
+  submissionId?: string;
+  signalType: string;
+  body: string;
+  attributes?: Record<string, string>;
+  tagName?: string;
+}
+
+/** The one terminal record of a submission (Q3). */
+export interface SettledRecord {
+  type: "settled";
+  submissionId: string;
+  outcome: Outcome;
+  error?: Fault;
+  answeredBySubmissionId?: string;
+}
+
+export type RecordBody =
+  | BirthRecord
+  | InputRecord
+  | DeltaRecord
+  | AssistantRecord
+  | AssistantDiscardedRecord
+  | ToolStartedRecord
+  | ToolResultRecord
+  | SignalRecord
+  | SettledRecord;
+
+export type RecordType = RecordBody["type"];
+
+/** A body as stored: its number, its time, and the thread it belongs to (`""` is the root conversation). */
+export interface StoredRecord<B extends RecordBody = RecordBody> {
+  seq: number;
+  /** Milliseconds since the epoch. */
+  at: number;
+  thread: string;
+  body: B;
+}
+
+export const ROOT_THREAD = "";
+
+export function isRecordOf<T extends RecordType>(
+  record: StoredRecord,
+  type: T,
+): record is StoredRecord<Extract<RecordBody, { type: T }>> {
+  return record.body.type === type;
+}
