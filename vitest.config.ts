@@ -1,4 +1,18 @@
+/**
+ * The suites as vitest projects. `npm test` runs them in the order of `groupOrder`, one group after the other: the later
+ * ones start real servers, and two cores serve one suite at a time best.
+ *
+ * unit, contract      Node, no server
+ * sim                 Node, the engine in simulated time with crashes
+ * architecture        Node, reads the sources
+ * runtime             inside workerd
+ * conformance, e2e    Node, against real `npm start` processes
+ */
 import { defineConfig } from "vitest/config";
+import { workersPool } from "./test/runtime/workers-pool.ts";
+
+const PROCESS_TEST_MS = 60_000;
+const POLL_MS = 20_000;
 
 export default defineConfig({
   test: {
@@ -6,8 +20,44 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts", "test/contract/**/*.test.ts"],
-          environment: "node",
+          include: ["test/unit/**/*.test.ts", "test/model-server/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { name: "contract", include: ["test/contract/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      { test: { name: "sim", include: ["test/sim/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      { test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      {
+        // An open development door: the tests call without tokens.
+        plugins: [workersPool({ variables: { BERTH_DEV_OPEN: "1" } })],
+        test: {
+          name: "runtime",
+          include: ["test/runtime/**/*.test.ts"],
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
+          // Transforming these at import takes seconds in every file; bundled once they are quick.
+          deps: { optimizer: { ssr: { enabled: true, include: ["openai", "@anthropic-ai/sdk"] } } },
+        },
+      },
+      {
+        test: {
+          name: "conformance",
+          include: ["test/conformance/**/*.test.ts"],
+          globalSetup: "test/conformance/berth-under-test.ts",
+          sequence: { groupOrder: 2 },
+          testTimeout: PROCESS_TEST_MS,
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          sequence: { groupOrder: 3 },
+          fileParallelism: false,
+          maxWorkers: 1,
+          testTimeout: PROCESS_TEST_MS,
+          hookTimeout: PROCESS_TEST_MS,
+          expect: { poll: { interval: 25, timeout: POLL_MS } },
         },
       },
     ],

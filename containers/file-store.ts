@@ -5,7 +5,7 @@
  * resolution and POSIX behaviour. Every call is synchronous, as SQLite in a Durable Object is; `commit` is one
  * transaction, so that a command's changes and its outcome are there together or not at all.
  */
-import type { ExecResult } from "./sandbox.ts";
+import type { ExecResult } from "./exec-result.ts";
 
 export type InodeKind = "file" | "directory" | "symlink";
 

@@ -5,7 +5,10 @@
  * nothing else. Paths may be relative or absolute; a relative path is resolved against `cwd`.
  */
 import type { AgentTool } from "@earendil-works/pi-agent-core";
+import type { ExecResult } from "./exec-result.ts";
 import type { FileStore } from "./file-store.ts";
+
+export type { ExecResult } from "./exec-result.ts";
 
 export interface ExecOptions {
   /** Working directory; relative paths resolve against the sandbox's `cwd`. */
@@ -21,12 +24,6 @@ export interface ExecOptions {
    * call attaches; when it has ended, its recorded outcome comes back. Absent = run once, not reattachable.
    */
   key?: string | undefined;
-}
-
-export interface ExecResult {
-  stdout: string;
-  stderr: string;
-  exitCode: number;
 }
 
 export interface FileStat {
@@ -99,6 +96,11 @@ export interface Sandbox {
   readonly search?: SandboxSearch;
   /** `false`: a command cannot be found again by its key, so a crash makes its outcome unknown. */
   readonly keyedExec?: boolean;
+  /**
+   * `true`: file verbs answer in the same isolate, cheaper than a command, so many of them cost no round trip.
+   * Absent: `search` decides, since only a driver that lives in the object has search verbs of its own.
+   */
+  readonly localFiles?: boolean;
 }
 
 /** What the conversation lends to a sandbox that lives in the object itself. */

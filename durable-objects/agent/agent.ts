@@ -25,10 +25,24 @@ export interface Agent {
 /** An entry of `worker/agents/index.ts`: the agent, or the agent with how it is served. */
 export type AgentEntry = Agent | { agent: Agent; http?: boolean };
 
+/** The agent under the name the deployer's list gives it. */
+export interface RegisteredAgent {
+  name: string;
+  agent: Agent;
+  /** `false`: only `dispatch()` reaches it. */
+  http: boolean;
+  description?: string;
+}
+
+/** When and how a conversation is summarised (RUNTIME 6); `false` switches the threshold off. */
+export type CompactionChoice = false | { reserveTokens?: number; keepRecentTokens?: number; model?: string };
+
 export interface ModelChoice {
   /** `provider/model`. */
   spec: string;
   thinkingLevel: ThinkingLevel;
+  /** Absent: the defaults of RUNTIME 6. */
+  compaction?: CompactionChoice;
 }
 
 export interface SandboxChoice {

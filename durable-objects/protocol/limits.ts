@@ -46,6 +46,23 @@ export const MAX_GREP_LINE_UNITS = 500;
 export const MAX_GLOB_RESULTS = 1000;
 /** The most that crosses from a sandbox into the object for one call (D18). */
 export const MAX_EXEC_OUTPUT_UNITS = 1024 * 1024;
+/** The longest a timer can wait; a longer one fires at once (D10). */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+/** How much later than a driver the bash tool itself gives a timed-out command up (D9). */
+export const BASH_TIMEOUT_GRACE_MS = 5_000;
+export const RIPGREP_PROBE_TIMEOUT_MS = 10_000;
+/** How long the object waits for the probe's answer before it takes grep for good. */
+export const RIPGREP_PROBE_GIVE_UP_MS = 15_000;
+/** How long the search for hidden or ignored matches may take (D5). */
+export const HIDDEN_SEARCH_TIMEOUT_MS = 2_000;
 
 export const MAX_INSTRUCTION_FILE_BYTES = 32 * 1024;
 export const MAX_LISTED_ENTRIES = 200;
+/** An instruction file above this is read through a command that stops, not into memory as a whole. */
+export const MAX_WHOLE_INSTRUCTION_FILE_BYTES = 1024 * 1024;
+
+/** What of a refused body is still taken before the connection is given up. */
+export const MAX_DRAINED_BODY_BYTES = 100 * 1024 * 1024;
+
+/** What every provider takes back as a tool-call id (OpenAI's limit is the smallest). */
+export const MAX_TOOL_CALL_ID_CHARS = 40;

@@ -36,6 +36,8 @@ export interface DeltaRecord {
   turnId: string;
   kind: "text" | "reasoning";
   text: string;
+  /** The step's first piece: readers are told that the message started. */
+  first?: true;
 }
 
 /** The deltas a message had before it was completed, so that a reader who stood among them can be told what is missing. */

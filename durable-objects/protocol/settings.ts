@@ -29,6 +29,9 @@ export interface Settings {
 export interface AuthSettings {
   /** Static bearer tokens with full access; empty = none configured. */
   tokens: readonly string[];
-  /** `wrangler dev` on loopback without tokens; a deployed Worker never has it. */
+  /**
+   * The flag `BERTH_DEV_OPEN` is set: requests to a loopback host need no token and errors carry `dev`. Only `npm start`
+   * passes it; a deployed Worker is never asked under a loopback name, so there it opens nothing.
+   */
   openForDevelopment: boolean;
 }

@@ -2,7 +2,10 @@
  * How a tool is declared: pi's tool value, its schema in TypeBox, and beside it the policy by which a call that a crash
  * interrupted is resolved.
  *
- * Source: contract TOOLS 1, 2, D11; RUNTIME 2.6.
+ * Arguments are converted and validated by pi's loop before a tool runs; it also drops `null` for an optional parameter,
+ * at any depth (D11). Text that leaves a tool is well-formed Unicode (D1).
+ *
+ * Source: contract TOOLS 1, 2, 10; RUNTIME 2.6.
  */
 import type { AgentTool, AgentToolResult } from "@earendil-works/pi-agent-core";
 import type { Static, TObject } from "@sinclair/typebox";
@@ -26,7 +29,13 @@ export interface ToolDefinition<S extends TObject> {
   parameters: S;
   replayPolicy: ReplayPolicy;
   /** Gives the text for the model, or throws: the message becomes an error result. */
-  run(call: { id: string; args: Static<S>; signal: AbortSignal | undefined }): Promise<ToolOutput>;
+  run(call: ToolRun<S>): Promise<ToolOutput>;
+}
+
+export interface ToolRun<S extends TObject> {
+  id: string;
+  args: Static<S>;
+  signal: AbortSignal | undefined;
 }
 
 export interface ToolOutput {
@@ -34,12 +43,9 @@ export interface ToolOutput {
   details: unknown;
 }
 
-/** `null` for an optional parameter means absent (D11). */
-function dropNulls(parameters: TObject, args: unknown): unknown {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  const required = new Set(parameters.required ?? []);
-  const kept = Object.entries(args).filter(([name, value]) => value !== null || required.has(name));
-  return Object.fromEntries(kept);
+/** Every tool begins with this, and again after it has waited for a lock. The reason is not looked at. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Error("Operation aborted");
 }
 
 export function defineTool<S extends TObject>(definition: ToolDefinition<S>): DurableTool {
@@ -50,11 +56,15 @@ export function defineTool<S extends TObject>(definition: ToolDefinition<S>): Du
     description,
     parameters,
     replayPolicy,
-    prepareArguments: (args) => dropNulls(parameters, args) as Static<TObject>,
     async execute(id, args, signal): Promise<AgentToolResult<unknown>> {
-      if (signal?.aborted) throw new Error("Operation aborted");
-      const output = await run({ id, args: args as Static<S>, signal });
-      return { content: [{ type: "text", text: output.text }], details: output.details };
+      throwIfAborted(signal);
+      const output = await run({ id, args: args as Static<S>, signal }).catch(throwWellFormed);
+      return { content: [{ type: "text", text: output.text.toWellFormed() }], details: output.details };
     },
   };
+}
+
+function throwWellFormed(error: unknown): never {
+  if (!(error instanceof Error) || error.message.isWellFormed()) throw error;
+  throw new Error(error.message.toWellFormed(), { cause: error });
 }

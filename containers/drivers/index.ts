@@ -1,0 +1,33 @@
+/**
+ * The catalogue of drivers, and the choice the setting `SANDBOX` makes among them.
+ *
+ * Source: contract RUNTIME 9 (`SANDBOX`); ARCHITECTURE 6.
+ */
+import type { SandboxKind } from "../../durable-objects/protocol/settings.ts";
+import { CONFIGURED_KIND } from "../configured.ts";
+import type { SandboxFactory } from "../sandbox.ts";
+import { virtual } from "./virtual.ts";
+
+export interface DriverEntry {
+  kind: string;
+  create(): SandboxFactory;
+}
+
+export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
+  virtual: { kind: "virtual", create: virtual },
+};
+
+/**
+ * The factory an agent's `useSandbox` stands for: a configured one becomes that of `kind`, any other stays as it is.
+ * `undefined` for `none`: the agent then works as if it had not called `useSandbox`.
+ */
+export function resolveConfigured(factory: SandboxFactory, kind: SandboxKind): SandboxFactory | undefined {
+  if (factory.kind !== CONFIGURED_KIND) return factory;
+  if (kind === "none") return undefined;
+  const driver = DRIVERS[kind];
+  if (driver === undefined) {
+    const built = [...Object.keys(DRIVERS), "none"].join(", ");
+    throw new Error(`SANDBOX=${kind} is not built yet. Set SANDBOX to one of: ${built}.`);
+  }
+  return driver.create();
+}

@@ -1,0 +1,59 @@
+/**
+ * The ambient frame of one render: where hooks record what an agent asked for.
+ *
+ * A render is synchronous, so one variable of the module is enough: `renderInFrame` sets it and takes it away again,
+ * whatever the agent does. Nothing else writes it. A hook that finds no frame was called outside a render (in a callback,
+ * after an `await`, at module load) and throws.
+ *
+ * Source: contract RUNTIME 4.
+ */
+import { BerthError } from "../protocol/errors.ts";
+import type { Settings } from "../protocol/settings.ts";
+import type { DurableTool } from "../tools/define-tool.ts";
+import type { ModelChoice, SandboxChoice } from "./agent.ts";
+
+export interface Frame {
+  agent: string;
+  settings: Settings;
+  /** A delegate's render, in which the hooks of the whole conversation throw. */
+  subagent: boolean;
+  instructions: string[];
+  tools: DurableTool[];
+  model: ModelChoice | undefined;
+  sandbox: SandboxChoice | undefined;
+}
+
+let current: Frame | undefined;
+
+export function createFrame(agent: string, settings: Settings, subagent: boolean): Frame {
+  return { agent, settings, subagent, instructions: [], tools: [], model: undefined, sandbox: undefined };
+}
+
+/** Runs one render with its frame in place. A render inside a render throws and names both agents. */
+export function renderInFrame<T>(frame: Frame, render: () => T): T {
+  if (current !== undefined) {
+    throw authoringError(current.agent, `rendered agent "${frame.agent}" inside its own render. Renders do not nest.`);
+  }
+  current = frame;
+  try {
+    return render();
+  } finally {
+    current = undefined;
+  }
+}
+
+/** The frame a hook records on. */
+export function currentFrame(hook: string): Frame {
+  if (current === undefined) {
+    throw new BerthError(
+      "operation_failed",
+      `${hook}() was called outside the render of an agent. Call hooks synchronously in the agent function or in a custom hook it calls, not in callbacks and not after an await.`,
+    );
+  }
+  return current;
+}
+
+/** A fault of the agent's author: reaches the caller of the submission as it is written here. */
+export function authoringError(agent: string, what: string): BerthError {
+  return new BerthError("operation_failed", `Agent "${agent}" ${what}`);
+}

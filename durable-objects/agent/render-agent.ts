@@ -1,0 +1,54 @@
+/**
+ * Renders an agent: calls its function once with a fresh frame and checks what came of it.
+ *
+ * Pure: it reads settings, it writes nothing, it awaits nothing. Everything it throws names the agent.
+ *
+ * Source: contract RUNTIME 4.
+ */
+import type { Settings } from "../protocol/settings.ts";
+import type { RegisteredAgent, RenderedAgent } from "./agent.ts";
+import { authoringError, createFrame, renderInFrame } from "./frame.ts";
+
+export interface RenderContext {
+  /** The conversation's id. */
+  id: string;
+  settings: Settings;
+  /** Renders a delegate, in which hooks of the whole conversation throw and no model is asked for. */
+  subagent?: true;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/** What the agent asked for in this render. */
+export function renderAgent(entry: RegisteredAgent, context: RenderContext): RenderedAgent {
+  const frame = createFrame(entry.name, context.settings, context.subagent === true);
+  const returned: unknown = renderInFrame(frame, () => entry.agent({ id: context.id }));
+  if (isThenable(returned)) {
+    // The promise's own fault would surface as an unhandled rejection beside the error below.
+    returned.then(undefined, () => {});
+    throw authoringError(
+      entry.name,
+      "is an async function. An agent is synchronous: it renders before every model request.",
+    );
+  }
+  if (returned !== undefined && typeof returned !== "string") {
+    throw authoringError(
+      entry.name,
+      `must return a string or nothing, not ${returned === null ? "null" : typeof returned}.`,
+    );
+  }
+  if (frame.model === undefined && !frame.subagent) {
+    throw authoringError(entry.name, "did not call useModel(). Call it exactly once in every render.");
+  }
+  const parts =
+    returned === undefined || returned.trim() === "" ? frame.instructions : [returned, ...frame.instructions];
+  const rendered: RenderedAgent = {
+    instructions: parts.join("\n\n"),
+    model: frame.model ?? { spec: context.settings.model, thinkingLevel: "medium" },
+    tools: frame.tools,
+  };
+  if (frame.sandbox !== undefined) rendered.sandbox = frame.sandbox;
+  return rendered;
+}

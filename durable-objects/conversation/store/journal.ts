@@ -1,0 +1,164 @@
+/**
+ * The journal: the append-only log of a conversation, the only way anything becomes visible (J3).
+ *
+ * Owns the table `record`. A record's `seq` is its batch number on the wire; numbers grow and are never reused (J1),
+ * because deltas are only ever deleted in the transaction that appends the record which replaces them (J2).
+ * Watchers are woken after the transaction that appended has ended.
+ */
+
+import type { Clock } from "../../protocol/clock.ts";
+import type { DeltaSpan, RecordBody, RecordType, StoredRecord } from "../../protocol/records.ts";
+import type { Database } from "./database.ts";
+import { spillText, unspillText } from "./spill.ts";
+
+type RecordRow = {
+  seq: number;
+  at: number;
+  type: string;
+  thread: string;
+  submission_id: string | null;
+  tool_call_id: string | null;
+  body: string;
+};
+
+const COLUMNS = "seq, at, type, thread, submission_id, tool_call_id, body";
+
+/** What the transcript of the model never needs. */
+const HINT_TYPES: readonly RecordType[] = ["delta", "tool_started"];
+
+export class Journal {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #watchers = new Set<() => void>();
+  #waking = false;
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Number of the last record; 0 before the first. */
+  head(): number {
+    return this.#db.all<{ head: number | null }>("SELECT MAX(seq) AS head FROM record")[0]?.head ?? 0;
+  }
+
+  /** A body that names the deltas it stands for takes their place in the same transaction. */
+  append<B extends RecordBody>(thread: string, body: B): StoredRecord<B> {
+    const at = this.#clock.now();
+    const { type, ...rest } = body;
+    const fields: Record<string, unknown> = rest;
+    const { submissionId = null, toolCallId = null, ...stored } = fields;
+    const text = JSON.stringify(stored);
+    const seq = this.#db.transaction(() => {
+      const next = this.head() + 1;
+      this.#db.run(
+        `INSERT INTO record (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        next,
+        at,
+        type,
+        thread,
+        submissionId as string | null,
+        toolCallId as string | null,
+        spillText(this.#db, `record:${next}`, text),
+      );
+      // Only now, with a higher number in place, may the deltas go: the numbers stay theirs for ever (J1, J2).
+      if ("deltas" in body && body.deltas) this.#dropDeltas(thread, body.deltas);
+      return next;
+    });
+    this.#wakeSoon();
+    return { seq, at, thread, body };
+  }
+
+  /** Up to `limit` records of a thread with `seq` in (`after`, `upTo`], in order. */
+  read(thread: string, after: number, limit: number, upTo = Number.MAX_SAFE_INTEGER): StoredRecord[] {
+    return this.#rows(
+      `SELECT ${COLUMNS} FROM record WHERE seq > ? AND seq <= ? AND thread = ? ORDER BY seq LIMIT ?`,
+      after,
+      upTo,
+      thread,
+      limit,
+    );
+  }
+
+  /** Everything a submission recorded, from its first record on; only its own. */
+  readSubmission(
+    thread: string,
+    submissionId: string,
+    fromSeq: number,
+    upTo = Number.MAX_SAFE_INTEGER,
+  ): StoredRecord[] {
+    return this.#rows(
+      `SELECT ${COLUMNS} FROM record WHERE seq >= ? AND seq <= ? AND thread = ? AND submission_id = ? ORDER BY seq`,
+      fromSeq,
+      upTo,
+      thread,
+      submissionId,
+    );
+  }
+
+  /** What the model's transcript is made of. */
+  readTranscript(thread: string, after: number): StoredRecord[] {
+    const hints = HINT_TYPES.map((type) => `'${type}'`).join(", ");
+    return this.#rows(
+      `SELECT ${COLUMNS} FROM record WHERE seq > ? AND thread = ? AND type NOT IN (${hints}) ORDER BY seq`,
+      after,
+      thread,
+    );
+  }
+
+  hasToolCall(toolCallId: string): boolean {
+    const found = this.#db.all(
+      "SELECT 1 AS found FROM record WHERE tool_call_id = ? AND type = 'tool_started'",
+      toolCallId,
+    );
+    return found.length > 0;
+  }
+
+  hasProgressSince(seq: number): boolean {
+    const found = this.#db.all(
+      "SELECT 1 AS found FROM record WHERE seq > ? AND type IN ('assistant', 'tool_result') LIMIT 1",
+      seq,
+    );
+    return found.length > 0;
+  }
+
+  /** Calls `wake` after every append, until the returned function is called. */
+  watch(wake: () => void): () => void {
+    this.#watchers.add(wake);
+    return () => this.#watchers.delete(wake);
+  }
+
+  /** Whether somebody follows the conversation right now. */
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  #dropDeltas(thread: string, span: DeltaSpan): void {
+    this.#db.run(
+      "DELETE FROM record WHERE seq BETWEEN ? AND ? AND type = 'delta' AND thread = ?",
+      span.firstSeq,
+      span.lastSeq,
+      thread,
+    );
+  }
+
+  #wakeSoon(): void {
+    if (this.#waking || this.#watchers.size === 0) return;
+    this.#waking = true;
+    queueMicrotask(() => {
+      this.#waking = false;
+      for (const wake of [...this.#watchers]) wake();
+    });
+  }
+
+  #rows(sql: string, ...params: (string | number)[]): StoredRecord[] {
+    return this.#db.all<RecordRow>(sql, ...params).map((row) => {
+      const fields = JSON.parse(unspillText(this.#db, `record:${row.seq}`, row.body)) as Record<string, unknown>;
+      if (row.submission_id !== null) fields.submissionId = row.submission_id;
+      if (row.tool_call_id !== null) fields.toolCallId = row.tool_call_id;
+      // The row was written by `append` from a RecordBody; nothing else writes this table.
+      const body = { type: row.type, ...fields } as RecordBody;
+      return { seq: row.seq, at: row.at, thread: row.thread, body };
+    });
+  }
+}

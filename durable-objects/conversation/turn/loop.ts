@@ -1,0 +1,115 @@
+/**
+ * One run of the agent loop over records: the only place that meets pi-agent-core's loop.
+ *
+ * The context of every request is rebuilt from the transcript, so that what the provider sees is what is on record.
+ * `emit` is awaited by the loop: a record is durable before what follows from it runs (T2).
+ *
+ * Source: contract RUNTIME 2.3, 2.6, 9; TOOLS 2.
+ */
+import {
+  type AgentContext,
+  type AgentEvent,
+  type AgentLoopConfig,
+  runAgentLoopContinue,
+} from "@earendil-works/pi-agent-core";
+import type { AssistantMessage, SystemMessage } from "@earendil-works/pi-ai";
+import type { ModelChoice } from "../../agent/agent.ts";
+import type { ResolvedModel } from "../../models/model.ts";
+import { isProviderFault } from "../../models/provider-fault.ts";
+import { toProviderMessages } from "../../models/provider-messages.ts";
+import type { DurableTool } from "../../tools/define-tool.ts";
+import { makeCallIdsUnique } from "./call-ids.ts";
+import type { AttemptPorts } from "./ports.ts";
+import { StepWriter } from "./step-writer.ts";
+import { toolResultRecord } from "./tool-result.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface LoopParts {
+  ports: AttemptPorts;
+  model: ResolvedModel;
+  thinkingLevel: ModelChoice["thinkingLevel"];
+  systemPrompt: string;
+  transcript: Transcript;
+  /** The tools as they are now; asked for before each request. */
+  readTools(): DurableTool[];
+}
+
+/** How the loop came to its end; a `fault` step is not on record. */
+export type LoopEnd = { kind: "stopped" } | { kind: "fault"; message: AssistantMessage } | { kind: "cut" };
+
+export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
+  const { ports, model, transcript, systemPrompt } = parts;
+  const { submissionId, attempt, journal, ids, clock, timers } = ports;
+  const guard = new AbortController();
+  const signal = AbortSignal.any([ports.signal, guard.signal]);
+  let refusal: unknown;
+  let writer: StepWriter | undefined;
+  let fault: AssistantMessage | undefined;
+
+  const buildContext = (): AgentContext => {
+    const tools = parts.readTools();
+    const toolsAdded = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+    const system: SystemMessage = { role: "system", content: systemPrompt, toolsAdded, timestamp: 0 };
+    return { messages: [system, ...transcript.messages()], tools };
+  };
+
+  const endStep = (message: AssistantMessage): void => {
+    const step = writer;
+    writer = undefined;
+    if (signal.aborted || message.stopReason === "aborted") {
+      step?.cut();
+    } else if (isProviderFault(message)) {
+      fault = message;
+      step?.discard(message.errorMessage ?? "The answer was empty.");
+    } else {
+      makeCallIdsUnique(message, (id) => transcript.hasCall(id) || journal.hasToolCall(id), ids);
+      if (step) transcript.apply(step.complete(message));
+      if (ports.providerRetries > 0) ports.clearProviderRetries();
+    }
+  };
+
+  const emit = (event: AgentEvent): void => {
+    if (event.type === "message_start" && event.message.role === "assistant") {
+      const turnId = ids.next("turn");
+      writer = new StepWriter({
+        submissionId,
+        turnId,
+        journal,
+        clock,
+        timers,
+        onRefused(error) {
+          refusal = error;
+          guard.abort();
+        },
+      });
+    } else if (event.type === "message_update") {
+      const update = event.assistantMessageEvent;
+      if (update.type === "text_delta") writer?.add("text", update.delta);
+      else if (update.type === "thinking_delta") writer?.add("reasoning", update.delta);
+    } else if (event.type === "message_end" && event.message.role === "assistant") {
+      endStep(event.message);
+    } else if (event.type === "tool_execution_start") {
+      const { toolCallId, toolName } = event;
+      journal.append([{ type: "tool_started", submissionId, toolCallId, toolName, attempt }]);
+    } else if (event.type === "tool_execution_end") {
+      const [record] = journal.append([toolResultRecord(submissionId, event)]);
+      if (record) transcript.apply(record);
+    }
+  };
+
+  const config: AgentLoopConfig = {
+    model: model.model,
+    convertToLlm: (messages) => toProviderMessages(messages),
+    prepareRequest: () => ({ context: buildContext() }),
+    finishTurn: () => (fault ? { action: "end" } : undefined),
+    toolExecution: "parallel",
+    identity: { attribution: null },
+    maxRetries: 0,
+    sessionId: submissionId,
+    ...(parts.thinkingLevel !== "off" && { reasoning: parts.thinkingLevel }),
+  };
+  await runAgentLoopContinue(buildContext(), config, emit, signal, model.stream);
+  if (refusal !== undefined) throw refusal;
+  if (ports.signal.aborted) return { kind: "cut" };
+  return fault ? { kind: "fault", message: fault } : { kind: "stopped" };
+}

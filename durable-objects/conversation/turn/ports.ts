@@ -1,0 +1,60 @@
+/**
+ * What one attempt may use, and how it ends. `turn/` knows these ports and no SQL.
+ */
+import type { Sandbox, SandboxFactory } from "../../../containers/sandbox.ts";
+import type { RenderedAgent } from "../../agent/agent.ts";
+import type { ResolvedModel } from "../../models/model.ts";
+import type { Clock, Timers } from "../../protocol/clock.ts";
+import type { Fault } from "../../protocol/errors.ts";
+import type { Ids } from "../../protocol/ids.ts";
+import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
+import type { PathLocks } from "../../tools/path-lock.ts";
+
+export type AttemptEnd =
+  | { kind: "completed" }
+  | { kind: "failed"; fault: Fault }
+  /** A transient provider fault: go on from the records after a wait. */
+  | { kind: "retry"; afterMs: number }
+  /** Cut by abort or deadline; the supervisor knows which. */
+  | { kind: "cut" }
+  /** Overtaken by another attempt: nothing more to say. */
+  | { kind: "stale" };
+
+/** The attempt's fenced pen: every write throws once another attempt holds the submission. */
+export interface AttemptJournal {
+  append(bodies: readonly RecordBody[]): StoredRecord[];
+  /** What the model's transcript is made of, in order. */
+  readTranscript(): StoredRecord[];
+  /** All records of the submission, hints included. */
+  readSubmission(): StoredRecord[];
+  hasToolCall(toolCallId: string): boolean;
+  readonly isWatched: boolean;
+}
+
+export interface PromptPort {
+  /** The frozen prompt's text, or nothing before the first contact. */
+  read(): string | undefined;
+  /** Stores the text as the first epoch; throws `StaleAttemptError` when the attempt was overtaken. */
+  freeze(text: string): void;
+}
+
+export interface AttemptPorts {
+  submissionId: string;
+  attempt: number;
+  /** Transient provider faults in a row before this attempt. */
+  providerRetries: number;
+  clearProviderRetries(): void;
+  signal: AbortSignal;
+  journal: AttemptJournal;
+  prompt: PromptPort;
+  render(): RenderedAgent;
+  resolveModel(spec: string): ResolvedModel;
+  /** Opens the conversation's sandbox once; later calls give the same one. */
+  openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox>;
+  locks: PathLocks;
+  clock: Clock;
+  timers: Timers;
+  ids: Ids;
+  /** A number in [0, 1), for jitter. */
+  random(): number;
+}

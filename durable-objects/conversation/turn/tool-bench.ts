@@ -1,0 +1,57 @@
+/**
+ * The tools of an attempt as the loop may run them: assembled in the contract's order, at most eight at once, abandoned
+ * one macrotask after an abort.
+ *
+ * Source: contract RUNTIME 2.7, 2.8, 4 (tool order); TOOLS 10, 14.
+ */
+import type { Sandbox } from "../../../containers/sandbox.ts";
+import type { RenderedAgent } from "../../agent/agent.ts";
+import { BerthError } from "../../protocol/errors.ts";
+import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
+import { abandonToolOnAbort } from "../../tools/abandon-on-abort.ts";
+import type { DurableTool } from "../../tools/define-tool.ts";
+import { createSandboxTools } from "../../tools/index.ts";
+import type { PathLocks } from "../../tools/path-lock.ts";
+import { createTaskTool } from "../../tools/task.ts";
+
+/** Lets `limit` holders in at a time, the others in the order they came. */
+export function createGate(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let inside = 0;
+  return async (work) => {
+    if (inside >= limit) await new Promise<void>((enter) => waiting.push(enter));
+    else inside++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else inside--;
+    }
+  };
+}
+
+/** @param sandbox present iff the render mounts one. */
+export function assembleTools(rendered: RenderedAgent, sandbox: Sandbox | undefined, locks: PathLocks): DurableTool[] {
+  const subagents: string[] = [];
+  // A factory's own tools are pi's; without a replay policy they count as `unknown`.
+  const replaced = sandbox && (rendered.sandbox?.factory.tools?.(sandbox, { subagents }) as DurableTool[] | undefined);
+  const own = sandbox ? (replaced ?? createSandboxTools(sandbox, { locks })) : [];
+  const tools = [...own, createTaskTool({ available: () => subagents }), ...rendered.tools];
+  const seen = new Set<string>();
+  for (const { name } of tools) {
+    if (seen.has(name)) throw new BerthError("tool_name_conflict", `Duplicate tool name "${name}".`);
+    seen.add(name);
+  }
+  return tools;
+}
+
+export function guardTools(tools: readonly DurableTool[], enter = createGate(MAX_PARALLEL_TOOLS)): DurableTool[] {
+  return tools.map((tool) => {
+    const abandonable = abandonToolOnAbort(tool);
+    return {
+      ...abandonable,
+      execute: (id, args, signal, onUpdate) => enter(() => abandonable.execute(id, args, signal, onUpdate)),
+    };
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * The model's transcript, put together from records and from nothing else, so that it is the same after any crash.
+ *
+ * A step and the results of its calls are one unit (T1): results stand directly behind their message, in call order,
+ * whatever was recorded in between. Only whole units ever reach a provider.
+ *
+ * Source: contract RUNTIME 2.5, 3.1; ARCHITECTURE T1.
+ */
+import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import type { AssistantRecord, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
+import { INTERRUPTED_RESULT } from "../recovery/closing-records.ts";
+import { renderDelivery, renderSignalText } from "./render-delivery.ts";
+
+interface Step {
+  at: number;
+  assistant: AssistantMessage;
+  calls: ToolCall[];
+  results: Map<string, ToolResultMessage>;
+}
+
+type Entry = { message: Message } | { step: Step };
+
+function resultMessage(at: number, record: Omit<ToolResultRecord, "type" | "submissionId">): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: record.toolCallId,
+    toolName: record.toolName,
+    content: [{ type: "text", text: record.text }],
+    isError: record.isError,
+    timestamp: at,
+  };
+}
+
+/** A cut step goes on as plain text: its reasoning lacks the signature that a provider wants to see. */
+function contentFor(record: AssistantRecord): AssistantMessage["content"] {
+  const { content } = record.message;
+  return record.interrupted ? content.filter((part) => part.type === "text") : content;
+}
+
+export class Transcript {
+  readonly #entries: Entry[] = [];
+  readonly #steps = new Map<string, Step>();
+
+  apply(record: StoredRecord): void {
+    const { at, body } = record;
+    if (body.type === "input") {
+      this.#say(at, renderDelivery(body.message));
+    } else if (body.type === "signal") {
+      this.#say(at, renderSignalText({ ...body, type: body.signalType }));
+    } else if (body.type === "assistant") {
+      this.#applyStep(at, body);
+    } else if (body.type === "tool_result") {
+      this.#steps.get(body.toolCallId)?.results.set(body.toolCallId, resultMessage(at, body));
+    }
+  }
+
+  messages(): Message[] {
+    return this.#entries.flatMap((entry) => ("message" in entry ? [entry.message] : stepMessages(entry.step)));
+  }
+
+  /** Whether a call of this id is already in the model's view. */
+  hasCall(toolCallId: string): boolean {
+    return this.#steps.has(toolCallId);
+  }
+
+  #say(at: number, text: string): void {
+    this.#entries.push({ message: { role: "user", content: text.toWellFormed(), timestamp: at } });
+  }
+
+  #applyStep(at: number, record: AssistantRecord): void {
+    const content = contentFor(record);
+    if (content.length === 0) return;
+    const calls = content.filter((part): part is ToolCall => part.type === "toolCall");
+    const step: Step = { at, assistant: { ...record.message, content }, calls, results: new Map() };
+    for (const call of calls) this.#steps.set(call.id, step);
+    this.#entries.push({ step });
+  }
+}
+
+function stepMessages(step: Step): Message[] {
+  const results = step.calls.map(
+    (call) =>
+      step.results.get(call.id) ??
+      resultMessage(step.at, { toolCallId: call.id, toolName: call.name, text: INTERRUPTED_RESULT, isError: true }),
+  );
+  return [step.assistant, ...results];
+}

@@ -1,0 +1,35 @@
+/**
+ * A real Berth whose agents talk to a scripted model server over HTTP; both belong to one test file.
+ */
+
+import { ModelServer } from "../model-server/model-server.ts";
+import { BerthProcess, type BerthSettings } from "../processes/berth-process.ts";
+
+export interface ScriptedBerth {
+  berth: BerthProcess;
+  model: ModelServer;
+  stop(): Promise<void>;
+}
+
+export async function startScriptedBerth(settings: BerthSettings = {}): Promise<ScriptedBerth> {
+  const model = await ModelServer.start();
+  try {
+    const berth = await BerthProcess.start({
+      BERTH_MODEL: "openai-compatible/scripted",
+      OPENAI_BASE_URL: model.baseUrl,
+      OPENAI_API_KEY: "sk-no-secret",
+      ...settings,
+    });
+    return {
+      berth,
+      model,
+      async stop() {
+        await berth.stop();
+        await model.stop();
+      },
+    };
+  } catch (error) {
+    await model.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a model is told to do in a test: one turn an answer, in order.
+ *
+ * A script is registered under a key; a user message that holds `scriptToken(key)` is answered from it. The last token
+ * among the user messages of a request decides.
+ */
+
+export interface ScriptedCall {
+  id: string;
+  name: string;
+  /** A string is sent as it is, for arguments that are no JSON. */
+  arguments: Record<string, unknown> | string;
+}
+
+/** Until when a stream pauses: milliseconds, or something the test opens. */
+export type Pause = { waitMs: number } | { gate: Promise<unknown> };
+
+/** What goes wrong, and how far the answer had come. Text and calls given beside it are sent before `after: "text"`. */
+export type ModelFault =
+  | { kind: "http"; status: number; headers?: Record<string, string>; body?: unknown }
+  | { kind: "hang"; after: "request" | "headers" | "text" }
+  | { kind: "cut"; after: "headers" | "text" }
+  | { kind: "raw"; sse: string };
+
+export interface ModelTurn {
+  /** Pieces become one delta each. */
+  text?: string | readonly (string | Pause)[];
+  reasoning?: string;
+  calls?: readonly ScriptedCall[];
+  usage?: { input: number; output: number };
+  /** Default: `tool_calls` with calls, else `stop`. */
+  stop?: string;
+  /** Before the first byte of the answer. */
+  pause?: Pause;
+  fault?: ModelFault;
+}
+
+export type TurnSource = readonly ModelTurn[] | ((request: RecordedRequest) => ModelTurn | Promise<ModelTurn>);
+
+export interface ChatMessage {
+  role: string;
+  content?: unknown;
+  tool_calls?: { id?: string; type?: string; function?: { name?: string; arguments?: string } }[];
+  tool_call_id?: string;
+}
+
+export interface ChatRequest {
+  model?: string;
+  stream?: boolean;
+  messages: ChatMessage[];
+  tools?: { type: string; function: { name: string; description?: string; parameters?: unknown } }[];
+  [name: string]: unknown;
+}
+
+export interface RecordedRequest {
+  /** 0 for the first request of the server. */
+  number: number;
+  key: string | undefined;
+  body: ChatRequest;
+  headers: Record<string, string | string[] | undefined>;
+  /** Sentences of the strict checker; empty = a fussy provider would take it. */
+  problems: string[];
+  /** `answered`: every byte of the turn was sent; `gone`: the caller hung up first. */
+  state: "open" | "answered" | "gone";
+}
+
+const TOKEN = /\[\[script:([A-Za-z0-9_.-]+)\]\]/g;
+
+export function scriptToken(key: string): string {
+  return `[[script:${key}]]`;
+}
+
+/** The text of a message's content, whatever its form. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("\n");
+}
+
+/** Key of the script that answers a request. */
+export function readScriptKey(body: ChatRequest): string | undefined {
+  const users = body.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
+  return [...users.join("\n").matchAll(TOKEN)].at(-1)?.[1];
+}
+
+/** The tool results of a request, in order. */
+export function readToolResults(body: ChatRequest): { id: string; text: string }[] {
+  return body.messages
+    .filter((message) => message.role === "tool")
+    .map((message) => ({ id: message.tool_call_id ?? "", text: textOf(message.content) }));
+}

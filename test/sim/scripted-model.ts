@@ -1,0 +1,160 @@
+/**
+ * A model that reads its plan out of the transcript, so that it answers the same after any crash, and that checks every
+ * request as a fussy provider would.
+ */
+import type { StreamFn } from "@earendil-works/pi-agent-core";
+import type { AssistantMessage, Message, TranscriptContext } from "@earendil-works/pi-ai";
+import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
+import type { ResolvedModel } from "../../durable-objects/models/model.ts";
+import type { World } from "./world.ts";
+
+export interface Plan {
+  name: string;
+  /** Ledger lines, a list a turn. */
+  turns: string[][];
+}
+
+const USAGE = {
+  input: 10,
+  output: 5,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 15,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+function textOf(message: Message): string {
+  if (typeof message.content === "string") return message.content;
+  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** Sentences about what a provider would refuse. */
+export function findFaults(messages: readonly Message[]): string[] {
+  const faults: string[] = [];
+  const seen = new Set<string>();
+  messages.forEach((message, i) => {
+    if (message.role === "system" && i > 0) faults.push(`system message at ${i}`);
+    if (message.role !== "assistant") return;
+    const calls = message.content.filter((part) => part.type === "toolCall").map((call) => call.id);
+    if (calls.length === 0 && textOf(message).trim() === "") faults.push(`empty assistant message at ${i}`);
+    for (const id of calls) {
+      if (seen.has(id)) faults.push(`call id ${id} used twice`);
+      seen.add(id);
+    }
+    const results = messages.slice(i + 1, i + 1 + calls.length).map((next) => {
+      return next.role === "toolResult" ? next.toolCallId : next.role;
+    });
+    if (results.join() !== calls.join()) faults.push(`calls ${calls.join()} are followed by ${results.join()}`);
+    if (messages[i + 1 + calls.length]?.role === "toolResult") faults.push(`a result too many after ${i}`);
+  });
+  if (messages.at(-1)?.role === "assistant") faults.push("the last message is the assistant's");
+  return faults;
+}
+
+function nextStep(messages: readonly Message[]): { text: string } | { calls: string[] } {
+  const plans = messages
+    .filter((message) => message.role === "user" && textOf(message).startsWith("{"))
+    .map((message) => JSON.parse(textOf(message)) as Plan);
+  const plan = plans.at(-1);
+  if (!plan) return { text: "nothing to do" };
+  const issued = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant"
+        ? message.content.flatMap((part) => (part.type === "toolCall" ? [String(part.arguments.command)] : []))
+        : [],
+    ),
+  );
+  const next = plan.turns.find((turn) => turn.some((line) => !issued.has(line)));
+  return next ? { calls: next } : { text: `answer to ${plan.name}` };
+}
+
+export interface ModelLog {
+  faults: string[];
+  requests: string[][];
+}
+
+export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
+  const { random } = world;
+  const stream: StreamFn = (_model, context: TranscriptContext, options) => {
+    const events = new AssistantMessageEventStream();
+    const { messages } = context;
+    log.faults.push(...findFaults(messages));
+    log.requests.push(messages.map((message) => JSON.stringify([message.role, message.content])));
+    void play(events, messages, options?.signal).catch(() => {});
+    return events;
+  };
+
+  async function play(
+    events: AssistantMessageEventStream,
+    messages: readonly Message[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: [],
+      api: "sim",
+      provider: "sim",
+      model: "sim",
+      usage: USAGE,
+      stopReason: "pending",
+      timestamp: world.now,
+    };
+    const wait = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        signal?.addEventListener("abort", () => resolve(), { once: true });
+        void world.sleep(ms).then(resolve);
+      });
+    const end = (stopReason: "stop" | "toolUse"): void => {
+      message.stopReason = stopReason;
+      events.push({ type: "done", reason: stopReason, message });
+    };
+    const fail = (stopReason: "error" | "aborted", text: string): void => {
+      message.stopReason = stopReason;
+      message.errorMessage = text;
+      events.push({ type: "error", reason: stopReason, error: message });
+    };
+    await wait(random.below(800));
+    events.push({ type: "start", partial: message });
+    const step = nextStep(messages);
+    if ("text" in step) {
+      const part = { type: "text" as const, text: "" };
+      message.content.push(part);
+      events.push({ type: "text_start", contentIndex: 0, partial: message });
+      for (const word of step.text.split(/(?<= )/)) {
+        if (signal?.aborted) return fail("aborted", "aborted");
+        part.text += word;
+        events.push({ type: "text_delta", contentIndex: 0, delta: word, partial: message });
+        await wait(random.below(400));
+      }
+    }
+    if (signal?.aborted) return fail("aborted", "aborted");
+    if (random.chance(0.05)) return fail("error", "connection reset");
+    if (random.chance(0.02)) {
+      message.content = [];
+      return end("stop");
+    }
+    if ("calls" in step) {
+      for (const command of step.calls) {
+        // Ids repeat on purpose: the engine makes them unique.
+        const id = random.chance(0.5) ? "call_1" : `call_${command}`;
+        message.content.push({ type: "toolCall", id, name: "bash", arguments: { command } });
+      }
+      return end("toolUse");
+    }
+    end("stop");
+  }
+
+  const model = {
+    id: "sim",
+    name: "sim",
+    api: "sim",
+    provider: "sim",
+    baseUrl: "",
+    reasoning: false,
+    input: ["text"],
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    contextWindow: 1_000_000,
+    maxTokens: 10_000,
+  } as unknown as ResolvedModel["model"];
+  return { model, stream };
+}

@@ -1,0 +1,6 @@
+/** The agents of this deployment: the name here is the name in the address. Yours go here. */
+import type { AgentEntry } from "../../durable-objects/agent/index.ts";
+import { assistant } from "./assistant.ts";
+import { coder } from "./coder.ts";
+
+export const agents: Record<string, AgentEntry> = { assistant, coder };

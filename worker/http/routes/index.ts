@@ -1,0 +1,17 @@
+/** The routes of the door. What is listed here is served, checked and documented. */
+import type { Route } from "../route.ts";
+import { abortRoutes } from "./abort.ts";
+import { admitRoutes } from "./admit.ts";
+import { agentRoutes } from "./agents.ts";
+import { attachmentRoutes } from "./attachments.ts";
+import { healthRoutes } from "./health.ts";
+import { readRoutes } from "./read.ts";
+
+export const ROUTES: readonly Route[] = [
+  ...healthRoutes,
+  ...agentRoutes,
+  ...readRoutes,
+  ...admitRoutes,
+  ...abortRoutes,
+  ...attachmentRoutes,
+];
