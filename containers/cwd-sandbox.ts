@@ -31,6 +31,7 @@ export function createCwdSandbox(parent: Sandbox, cwd: string): Sandbox {
     cwd: scoped,
     resolvePath: resolve,
     ...(parent.realPath && { realPath: async (path: string) => parent.realPath?.(resolve(path)) ?? resolve(path) }),
+    ...(parent.generation && { generation: async () => parent.generation?.() }),
     ...(search && { search }),
     ...(keyedExec !== undefined && { keyedExec }),
   };

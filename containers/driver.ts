@@ -26,6 +26,8 @@ export interface SandboxDriver {
   mkdir(path: string, options?: MkdirOptions): Promise<void>;
   rm(path: string, options?: RmOptions): Promise<void>;
   realPath?(path: string): Promise<string>;
+  /** Which file system this is; see `Sandbox.generation`. Absent where files cannot be lost. */
+  generation?(): Promise<string | undefined>;
   readonly search?: SandboxSearch;
   readonly keyedExec?: false;
 }

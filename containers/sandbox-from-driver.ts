@@ -51,10 +51,11 @@ export function sandboxFromDriver(
 function driverExtras(
   driver: SandboxDriver,
   resolve: (path: string) => string,
-): Pick<Sandbox, "realPath" | "search" | "keyedExec"> {
+): Pick<Sandbox, "realPath" | "generation" | "search" | "keyedExec"> {
   const { search, keyedExec } = driver;
   return {
     ...(driver.realPath && { realPath: async (path: string) => driver.realPath?.(resolve(path)) ?? resolve(path) }),
+    ...(driver.generation && { generation: async () => driver.generation?.() }),
     ...(search && { search }),
     ...(keyedExec !== undefined && { keyedExec }),
   };

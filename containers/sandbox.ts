@@ -5,6 +5,7 @@
  * nothing else. Paths may be relative or absolute; a relative path is resolved against `cwd`.
  */
 import type { AgentTool } from "@earendil-works/pi-agent-core";
+import type { ContainerNamespace } from "./container-rpc.ts";
 import type { ExecResult } from "./exec-result.ts";
 import type { FileStore } from "./file-store.ts";
 
@@ -93,6 +94,12 @@ export interface Sandbox {
   resolvePath(path: string): string;
   /** The file a path leads to once links are followed; absent where the driver cannot tell. Used as the lock key (D19). */
   realPath?(path: string): Promise<string>;
+  /**
+   * The id of the file system that holds the workspace: another one means that the files of the one before are gone.
+   * `undefined`: none is there at the moment, and what was there is lost; the next call makes a new one. Starts nothing.
+   * Absent where files cannot be lost.
+   */
+  generation?(): Promise<string | undefined>;
   readonly search?: SandboxSearch;
   /** `false`: a command cannot be found again by its key, so a crash makes its outcome unknown. */
   readonly keyedExec?: boolean;
@@ -106,11 +113,15 @@ export interface Sandbox {
 /** What the conversation lends to a sandbox that lives in the object itself. */
 export interface SandboxHost {
   files: FileStore;
+  /** The binding to the container objects, where the deployment has one. */
+  containers?: ContainerNamespace;
 }
 
 export interface CreateSandboxOptions {
   /** The agent instance id; the same id may be asked for again. */
   id: string;
+  /** A name for the machine of this conversation alone: never that of another, or of one deleted before. */
+  sandboxId?: string | undefined;
   host?: SandboxHost | undefined;
 }
 

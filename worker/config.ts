@@ -59,6 +59,7 @@ export const VARIABLES = [
     default: "virtual",
     description: "What sandbox() is: virtual, cloudflare, container, local, or none.",
   },
+  { name: "CONTAINERS", kind: "binding", description: "The container objects, for SANDBOX=container." },
   {
     name: "BERTH_TOKENS",
     kind: "secret",

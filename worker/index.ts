@@ -2,6 +2,9 @@
  * Composition root: the Worker is the door, `Conversation` the engine; both are given the same agents and settings.
  */
 import { env } from "cloudflare:workers";
+import { ContainerSandbox } from "../containers/container-object.ts";
+import type { ContainerNamespace } from "../containers/container-rpc.ts";
+import type { SandboxHost } from "../containers/sandbox.ts";
 import { createAgentRegistry } from "../durable-objects/agent/registry.ts";
 import { conversationClass } from "../durable-objects/conversation/conversation.ts";
 import type { ConversationRpc } from "../durable-objects/protocol/rpc.ts";
@@ -13,7 +16,11 @@ import { createApp } from "./http/app.ts";
 
 interface Bindings {
   CONVERSATION: DurableObjectNamespace<Conversation>;
+  /** Only in `[env.container]`. */
+  CONTAINERS?: DurableObjectNamespace<ContainerSandbox>;
 }
+
+export { ContainerSandbox };
 
 const registry = createAgentRegistry(agents);
 
@@ -24,7 +31,13 @@ function settings(): Settings {
   return parsed;
 }
 
-export class Conversation extends conversationClass({ agents: registry, settings }) {}
+function lend(): Omit<SandboxHost, "files"> {
+  const { CONTAINERS } = env as unknown as Bindings;
+  // As with the conversation's stub below.
+  return CONTAINERS ? { containers: CONTAINERS as unknown as ContainerNamespace } : {};
+}
+
+export class Conversation extends conversationClass({ agents: registry, settings, lend }) {}
 
 function conversationOf(agent: string, id: string): ConversationRpc {
   const { CONVERSATION } = env as unknown as Bindings;

@@ -6,6 +6,7 @@
 import type { SandboxKind } from "../../durable-objects/protocol/settings.ts";
 import { CONFIGURED_KIND } from "../configured.ts";
 import type { SandboxFactory } from "../sandbox.ts";
+import { container } from "./container.ts";
 import { virtual } from "./virtual.ts";
 
 export interface DriverEntry {
@@ -14,6 +15,7 @@ export interface DriverEntry {
 }
 
 export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
+  container: { kind: "container", create: container },
   virtual: { kind: "virtual", create: virtual },
 };
 

@@ -4,6 +4,7 @@
  * Expected faults leave as values (protocol/rpc.ts); anything else is thrown and logged by the door.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { SandboxHost } from "../../containers/sandbox.ts";
 import type { AgentRegistry } from "../agent/registry.ts";
 import { renderAgent } from "../agent/render-agent.ts";
 import { resolveModel } from "../models/resolve-model.ts";
@@ -30,6 +31,8 @@ import { runAttempt } from "./turn/run-attempt.ts";
 export interface ConversationOptions {
   agents: AgentRegistry;
   settings(): Settings;
+  /** What the deployment's bindings offer to sandboxes. */
+  lend(): Omit<SandboxHost, "files">;
 }
 
 async function answer<T>(work: () => T | Promise<T>): Promise<Answer<T>> {
@@ -61,7 +64,7 @@ export function conversationClass(options: ConversationOptions) {
         ids: systemIds,
         random: Math.random,
         sandboxKind: settings.sandbox,
-        sandboxHost: { files: createFileStore(db) },
+        sandboxHost: { files: createFileStore(db), ...options.lend() },
         render(instance) {
           const agent = options.agents.get(instance.agent);
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);

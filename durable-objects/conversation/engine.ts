@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { createCwdSandbox } from "../../containers/cwd-sandbox.ts";
 import type { Sandbox, SandboxFactory, SandboxHost } from "../../containers/sandbox.ts";
+import { deriveSandboxId } from "../../containers/sandbox-id.ts";
 import { createThreadSandbox } from "../../containers/thread-sandbox.ts";
 import type { RenderedAgent } from "../agent/agent.ts";
 import type { ResolvedModel } from "../models/model.ts";
@@ -75,14 +76,16 @@ export function createEngine(parts: EngineParts): Engine {
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
 
   function openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox> {
-    const instance = readBorn();
+    const { agent, id, uid } = requireInstance(readBorn());
     const name = `${factory.kind ?? "custom"}:${cwd ?? ""}`;
     const opened =
       sandboxes.get(name) ??
-      factory.createSandbox({ id: instance?.id ?? "", host: parts.sandboxHost }).then((sandbox) => {
-        const own = createThreadSandbox(sandbox, ROOT_THREAD);
-        return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
-      });
+      factory
+        .createSandbox({ id, sandboxId: deriveSandboxId(`${agent}/${id}`, uid), host: parts.sandboxHost })
+        .then((sandbox) => {
+          const own = createThreadSandbox(sandbox, ROOT_THREAD);
+          return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
+        });
     sandboxes.set(name, opened);
     // A sandbox that could not be opened is asked for again by the next attempt.
     opened.catch(() => sandboxes.delete(name));

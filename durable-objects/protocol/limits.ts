@@ -56,6 +56,17 @@ export const RIPGREP_PROBE_GIVE_UP_MS = 15_000;
 /** How long the search for hidden or ignored matches may take (D5). */
 export const HIDDEN_SEARCH_TIMEOUT_MS = 2_000;
 
+/** How long a container stays up with nothing at work. */
+export const SANDBOX_SLEEP_AFTER_MS = 600_000;
+/** How soon a container that was busy when it should have gone to sleep is looked at again. */
+export const SANDBOX_SLEEP_CHECK_MS = 1_000;
+/** How long a container may take until it runs its first program; pulling an image counts. */
+export const CONTAINER_START_MS = 120_000;
+/** How long after a failed program the news may take that the whole container stopped. */
+export const CONTAINER_DEATH_NOTICE_MS = 2_000;
+/** The largest file that is read or written whole; one message between objects holds 32 MiB. */
+export const MAX_CONTAINER_FILE_BYTES = 24 * 1024 * 1024;
+
 export const MAX_INSTRUCTION_FILE_BYTES = 32 * 1024;
 export const MAX_LISTED_ENTRIES = 200;
 /** An instruction file above this is read through a command that stops, not into memory as a whole. */

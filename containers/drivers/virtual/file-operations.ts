@@ -4,9 +4,10 @@
  * Writing goes in place: mode, inode and hard links stay, links are followed, and a link that leads nowhere makes its
  * target (D26). Modes are kept and not enforced: there is one user.
  */
+
+import { fileError, hasFileErrorCode } from "../../file-errors.ts";
 import type { Inode } from "../../file-store.ts";
 import { isDevice } from "./devices.ts";
-import { fileError, hasFileErrorCode } from "./file-errors.ts";
 import { walk, walkToInode } from "./path-walk.ts";
 import type { StagedFiles } from "./staged-files.ts";
 

@@ -4,8 +4,9 @@
  * Paths are absolute. `..` after a link goes up from the link's target, as in a kernel; callers that want the lexical
  * meaning normalise first. More than `MAX_LINKS` links on one way is ELOOP.
  */
+
+import { fileError, nulByteError } from "../../file-errors.ts";
 import type { Inode } from "../../file-store.ts";
-import { fileError, nulByteError } from "./file-errors.ts";
 import type { StagedFiles } from "./staged-files.ts";
 
 const MAX_LINKS = 40;

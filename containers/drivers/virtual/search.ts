@@ -7,9 +7,9 @@
  */
 import type { IFileSystem } from "just-bash";
 import { MAX_EXEC_OUTPUT_UNITS, MAX_GREP_LINE_UNITS } from "../../../durable-objects/protocol/limits.ts";
+import { decodeText } from "../../decode-text.ts";
 import type { FileStore } from "../../file-store.ts";
 import type { ExecResult, GlobQuery, GrepQuery, SandboxSearch } from "../../sandbox.ts";
-import { decodeText } from "./decode-text.ts";
 import { join, readDirectory, readFile, stat } from "./file-operations.ts";
 import { expandBraces, matchesName } from "./name-glob.ts";
 import { resolveLexically } from "./path-walk.ts";

@@ -5,8 +5,8 @@
  * `/dev/stdout` and the like is the shell's own business and goes nowhere here.
  */
 import type { BufferEncoding, FileContent, FsStat, IFileSystem } from "just-bash";
+import { decodeText } from "../../decode-text.ts";
 import type { Inode } from "../../file-store.ts";
-import { decodeText } from "./decode-text.ts";
 import * as operations from "./file-operations.ts";
 import { resolveLexically } from "./path-walk.ts";
 import type { StagedFiles } from "./staged-files.ts";

@@ -6,9 +6,10 @@
  * Staged content plus a fixed charge for every staged inode and entry stays at or below `MAX_STAGED_BYTES`; the change
  * that would pass it is refused whole with ENOSPC. Knows inodes and entries only: paths are `path-walk.ts`.
  */
+
+import { fileError } from "../../file-errors.ts";
 import type { DirectoryEntry, FileStore, Inode, InodeKind } from "../../file-store.ts";
 import { deviceEntries, deviceEntry, deviceInode, isDevice, isVolatileDirectory } from "./devices.ts";
-import { fileError } from "./file-errors.ts";
 
 export const MAX_STAGED_BYTES = 32 * 1024 * 1024;
 const STAGED_RECORD_BYTES = 256;

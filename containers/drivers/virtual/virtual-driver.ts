@@ -7,11 +7,11 @@
  */
 import type { Clock, Timers } from "../../../durable-objects/protocol/clock.ts";
 import { abortError } from "../../abort-error.ts";
+import { decodeText } from "../../decode-text.ts";
 import type { DriverExecOptions, SandboxDriver } from "../../driver.ts";
 import type { FileStore, KeyedOutcome } from "../../file-store.ts";
 import type { ExecResult, FileStat } from "../../sandbox.ts";
 import { commandQueueOf } from "./command-queue.ts";
-import { decodeText } from "./decode-text.ts";
 import * as operations from "./file-operations.ts";
 import { mergeChanges } from "./merge-changes.ts";
 import { virtualSearch } from "./search.ts";

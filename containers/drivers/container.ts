@@ -1,0 +1,35 @@
+/**
+ * `container()`: a real machine for each conversation, over `ctx.container` of an object class of our own and an image of
+ * our own. Its files live as long as the container does.
+ *
+ * Source: ARCHITECTURE 6.
+ */
+import type { SandboxFactory } from "../sandbox.ts";
+import { sandboxFromDriver } from "../sandbox-from-driver.ts";
+import { containerDriver } from "./container/container-driver.ts";
+
+const WORKSPACE = "/workspace";
+
+export interface ContainerOptions {
+  /** Where relative paths start. */
+  cwd?: string;
+  /** How long the container stays up with nothing at work; its files go when it sleeps. */
+  sleepAfterMs?: number;
+}
+
+export function container({ cwd = WORKSPACE, sleepAfterMs }: ContainerOptions = {}): SandboxFactory {
+  return {
+    kind: "container",
+    async createSandbox({ sandboxId, host }) {
+      const { containers } = host ?? {};
+      if (containers === undefined || sandboxId === undefined) {
+        throw new Error(
+          "The sandbox container needs the binding CONTAINERS, which this deployment lacks: start with " +
+            "`SANDBOX=container npm start`, deploy with `wrangler deploy --env container`, or set SANDBOX=virtual.",
+        );
+      }
+      if (sleepAfterMs !== undefined) await containers.getByName(sandboxId).setSleepAfter(sleepAfterMs);
+      return sandboxFromDriver(containerDriver(containers, sandboxId), cwd);
+    },
+  };
+}
