@@ -11,11 +11,11 @@ import type { RenderedAgent } from "../agent/agent.ts";
 import type { ResolvedModel } from "../models/model.ts";
 import type { Clock, Timers } from "../protocol/clock.ts";
 import type { Ids } from "../protocol/ids.ts";
-import { ROOT_THREAD } from "../protocol/records.ts";
+import { ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
 import type { Admission, Receipt } from "../protocol/rpc.ts";
 import { createPathLocks } from "../tools/path-lock.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, readInstance } from "./store/instance.ts";
+import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
@@ -110,6 +110,17 @@ export function createEngine(parts: EngineParts): Engine {
         },
       },
       prompt: promptPort(prompts, clock, log),
+      workspace: {
+        readGeneration: () => readWorkspaceGeneration(db),
+        noteGeneration(generation, told) {
+          let records: StoredRecord[] = [];
+          log.write(() => {
+            writeWorkspaceGeneration(db, generation);
+            records = log.append(told);
+          });
+          return records;
+        },
+      },
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
       openSandbox,

@@ -146,6 +146,7 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/tools/abandon-on-abort.ts",
   "durable-objects/prompt/compose.ts",
   "durable-objects/prompt/discovery.ts",
+  "durable-objects/prompt/environment-change.ts",
   "durable-objects/models/provider-fault.ts",
   "durable-objects/models/provider-messages.ts",
   "durable-objects/models/resolve-model.ts",

@@ -17,6 +17,7 @@ import type { ModelChoice } from "../../agent/agent.ts";
 import type { ResolvedModel } from "../../models/model.ts";
 import { isProviderFault } from "../../models/provider-fault.ts";
 import { toProviderMessages } from "../../models/provider-messages.ts";
+import type { StoredRecord } from "../../protocol/records.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { makeCallIdsUnique } from "./call-ids.ts";
 import type { AttemptPorts } from "./ports.ts";
@@ -32,6 +33,8 @@ export interface LoopParts {
   transcript: Transcript;
   /** The tools as they are now; asked for before each request. */
   readTools(): DurableTool[];
+  /** Awaited before each request; the records it has written are part of that request. */
+  beforeRequest(): Promise<readonly StoredRecord[]>;
 }
 
 /** How the loop came to its end; a `fault` step is not on record. */
@@ -100,7 +103,10 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   const config: AgentLoopConfig = {
     model: model.model,
     convertToLlm: (messages) => toProviderMessages(messages),
-    prepareRequest: () => ({ context: buildContext() }),
+    async prepareRequest() {
+      for (const record of await parts.beforeRequest()) transcript.apply(record);
+      return { context: buildContext() };
+    },
     finishTurn: () => (fault ? { action: "end" } : undefined),
     toolExecution: "parallel",
     identity: { attribution: null },

@@ -38,6 +38,13 @@ export interface PromptPort {
   freeze(text: string): void;
 }
 
+/** Which file system the conversation's sandbox had when it was last looked at. */
+export interface WorkspacePort {
+  readGeneration(): string | undefined;
+  /** Stores the id and appends the records in one transaction; throws `StaleAttemptError` when overtaken. */
+  noteGeneration(generation: string, told: readonly RecordBody[]): StoredRecord[];
+}
+
 export interface AttemptPorts {
   submissionId: string;
   attempt: number;
@@ -47,6 +54,7 @@ export interface AttemptPorts {
   signal: AbortSignal;
   journal: AttemptJournal;
   prompt: PromptPort;
+  workspace: WorkspacePort;
   render(): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;
   /** Opens the conversation's sandbox once; later calls give the same one. */

@@ -6,6 +6,7 @@
  */
 import { runToolCall } from "@earendil-works/pi-agent-core";
 import type { AssistantMessage } from "@earendil-works/pi-ai";
+import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { AssistantRecord, RecordBody } from "../../protocol/records.ts";
 import { isRecordOf } from "../../protocol/records.ts";
 import type { DurableTool, ReplayPolicy } from "../../tools/define-tool.ts";
@@ -13,9 +14,13 @@ import { INTERRUPTED_RESULT, interruptedStep } from "../recovery/closing-records
 import { type OpenCall, type PartialStep, standingOf } from "../recovery/standing.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { toolResultRecord } from "./tool-result.ts";
+import { isWorkspaceLost } from "./workspace-watch.ts";
 
 /** Policies under which a started call may run once more: it has no effect, or its key finds the first run. */
 const SAFE_TO_RUN_AGAIN: readonly ReplayPolicy[] = ["rerun", "reattach"];
+
+/** Where the workspace is gone, a key finds nothing any more and would run the command a second time. */
+const SAFE_IN_ANOTHER_WORKSPACE: readonly ReplayPolicy[] = ["rerun"];
 
 /** Ends the step that was being written when the attempt before was cut. */
 export function closePartialStep(ports: AttemptPorts): void {
@@ -49,13 +54,19 @@ function partialRecords(submissionId: string, partial: PartialStep): RecordBody[
 }
 
 /** Gives every open call its one result, the safe ones side by side. True when the response is complete with that. */
-export async function resumeOpenCalls(ports: AttemptPorts, tools: readonly DurableTool[]): Promise<boolean> {
+export async function resumeOpenCalls(
+  ports: AttemptPorts,
+  tools: readonly DurableTool[],
+  sandbox: Sandbox | undefined,
+): Promise<boolean> {
   const { journal } = ports;
   const records = journal.readSubmission();
   const { openCalls } = standingOf(records);
   const last = records.filter((record) => isRecordOf(record, "assistant")).at(-1);
   if (last && openCalls.length > 0) {
-    await Promise.all(openCalls.map((open) => resumeCall(ports, tools, last.body, open)));
+    const isStarted = openCalls.some((open) => open.started);
+    const safe = isStarted && (await isWorkspaceLost(ports, sandbox)) ? SAFE_IN_ANOTHER_WORKSPACE : SAFE_TO_RUN_AGAIN;
+    await Promise.all(openCalls.map((open) => resumeCall(ports, tools, safe, last.body, open)));
   }
   return standingOf(journal.readSubmission()).completed;
 }
@@ -63,6 +74,7 @@ export async function resumeOpenCalls(ports: AttemptPorts, tools: readonly Durab
 async function resumeCall(
   ports: AttemptPorts,
   tools: readonly DurableTool[],
+  safe: readonly ReplayPolicy[],
   step: AssistantRecord,
   open: OpenCall,
 ): Promise<void> {
@@ -75,7 +87,7 @@ async function resumeCall(
     return;
   }
   const policy = tools.find((tool) => tool.name === call.name)?.replayPolicy ?? "unknown";
-  if (started && tools.some((tool) => tool.name === call.name) && !SAFE_TO_RUN_AGAIN.includes(policy)) {
+  if (started && tools.some((tool) => tool.name === call.name) && !safe.includes(policy)) {
     journal.append([{ type: "tool_result", ...head, text: INTERRUPTED_RESULT, isError: true }]);
     return;
   }

@@ -21,6 +21,7 @@ import type { AttemptEnd, AttemptPorts } from "./ports.ts";
 import { closePartialStep, resumeOpenCalls } from "./resume-calls.ts";
 import { assembleTools, createGate, guardTools } from "./tool-bench.ts";
 import { Transcript } from "./transcript.ts";
+import { noticeLoss } from "./workspace-watch.ts";
 
 export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   closePartialStep(ports);
@@ -32,7 +33,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const toolsOf = (rendered: RenderedAgent): DurableTool[] =>
     guardTools(assembleTools(rendered, rendered.sandbox && sandbox, ports.locks), enter);
 
-  const isComplete = await resumeOpenCalls(ports, toolsOf(first));
+  const isComplete = await resumeOpenCalls(ports, toolsOf(first), sandbox);
   if (ports.signal.aborted) return { kind: "cut" };
   if (isComplete) return { kind: "completed" };
 
@@ -46,6 +47,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
     systemPrompt,
     transcript,
     readTools: () => toolsOf(ports.render()),
+    beforeRequest: () => noticeLoss(ports, sandbox, namesOf(toolsOf(ports.render()))),
   });
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "stopped") return { kind: "completed" };
@@ -59,6 +61,10 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   return { kind: "failed", fault: { type, message: fault.message, ...meta } };
 }
 
+function namesOf(tools: readonly DurableTool[]): string[] {
+  return tools.map((tool) => tool.name);
+}
+
 async function freezePrompt(
   ports: AttemptPorts,
   rendered: RenderedAgent,
@@ -68,7 +74,7 @@ async function freezePrompt(
   const workspace = sandbox && (await discoverWorkspace(sandbox));
   const text = composePrompt({
     instructions: rendered.instructions,
-    tools: tools.map((tool) => tool.name),
+    tools: namesOf(tools),
     agents: [],
     now: ports.clock.now(),
     ...(workspace && { workspace }),

@@ -1,10 +1,11 @@
 /**
  * The tools of an attempt as the loop may run them: assembled in the contract's order, at most eight at once, abandoned
- * one macrotask after an abort.
+ * one macrotask after an abort, of unknown outcome when their sandbox dies.
  *
  * Source: contract RUNTIME 2.7, 2.8, 4 (tool order); TOOLS 10, 14.
  */
 import type { Sandbox } from "../../../containers/sandbox.ts";
+import { isSandboxDied } from "../../../containers/sandbox-died-error.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
@@ -13,6 +14,7 @@ import type { DurableTool } from "../../tools/define-tool.ts";
 import { createSandboxTools } from "../../tools/index.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 import { createTaskTool } from "../../tools/task.ts";
+import { INTERRUPTED_RESULT } from "../recovery/closing-records.ts";
 
 /** Lets `limit` holders in at a time, the others in the order they came. */
 export function createGate(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
@@ -51,7 +53,11 @@ export function guardTools(tools: readonly DurableTool[], enter = createGate(MAX
     const abandonable = abandonToolOnAbort(tool);
     return {
       ...abandonable,
-      execute: (id, args, signal, onUpdate) => enter(() => abandonable.execute(id, args, signal, onUpdate)),
+      execute: (id, args, signal, onUpdate) =>
+        enter(() => abandonable.execute(id, args, signal, onUpdate)).catch((error: unknown) => {
+          // The machine is gone with all that could tell what the call did.
+          throw isSandboxDied(error) ? new Error(INTERRUPTED_RESULT, { cause: error }) : error;
+        }),
     };
   });
 }
