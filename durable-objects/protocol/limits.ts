@@ -46,6 +46,8 @@ export const MAX_GREP_LINE_UNITS = 500;
 export const MAX_GLOB_RESULTS = 1000;
 /** The most that crosses from a sandbox into the object for one call (D18). */
 export const MAX_EXEC_OUTPUT_UNITS = 1024 * 1024;
+/** The same on a real machine: three quarters for stdout, one for stderr. A multiple of 16. */
+export const MAX_EXEC_OUTPUT_BYTES = 1024 * 1024;
 /** The longest a timer can wait; a longer one fires at once (D10). */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How much later than a driver the bash tool itself gives a timed-out command up (D9). */

@@ -82,8 +82,8 @@ function startDeadline(timeoutMs: number, host: AbortSignal | undefined, timers:
 }
 
 /** All of stdout, then all of stderr, trimmed and cut; not in the order in which it was printed. */
-function renderOutput({ stdout, stderr }: Pick<ExecResult, "stdout" | "stderr">): string {
-  return truncateTail(trimOutput(stdout + (stderr ? `\n${stderr}` : "")));
+function renderOutput({ stdout, stderr, dropped }: ExecResult): string {
+  return truncateTail(trimOutput(stdout + (stderr ? `\n${stderr}` : "")), { dropped });
 }
 
 /** What the model reads of a completed command; the exit line stands behind the cut. */

@@ -3,6 +3,7 @@
  *
  * "units" are UTF-16 code units. Source: contract TOOLS 3, 7, 8, D1, D8, D27.
  */
+import type { DroppedOutput } from "../../containers/exec-result.ts";
 import { MAX_GREP_LINE_UNITS, MAX_READ_LINES, MAX_READ_UNITS } from "../protocol/limits.ts";
 
 /** Whether the place before `index` lies between the two halves of one character. */
@@ -39,14 +40,35 @@ export function truncateHead(lines: readonly string[], maxLines = MAX_READ_LINES
   return { lines, truncated: false };
 }
 
+export interface TailOptions {
+  maxLines?: number;
+  maxUnits?: number;
+  /** What stood in front of the text and was never held. */
+  dropped?: DroppedOutput | undefined;
+}
+
 /** The end of the text within the caps; a cut is told in front of it (D8), and the unit cap is told when both apply. */
-export function truncateTail(text: string, maxLines = MAX_READ_LINES, maxUnits = MAX_READ_UNITS): string {
+export function truncateTail(
+  text: string,
+  { maxLines = MAX_READ_LINES, maxUnits = MAX_READ_UNITS, dropped }: TailOptions = {},
+): string {
   const lines = text.split("\n");
   const tail = lines.length > maxLines ? lines.slice(-maxLines).join("\n") : text;
+  // Units where all of it is held, else code points, as the sandbox counts.
+  const characters = () => (dropped ? countCodePoints(text) + dropped.characters : text.length);
   if (tail.length > maxUnits) {
-    return `[Showing the last ${maxUnits} of ${text.length} characters.]\n\n${lastUnits(tail, maxUnits)}`;
+    return `[Showing the last ${maxUnits} of ${characters()} characters.]\n\n${lastUnits(tail, maxUnits)}`;
   }
-  return lines.length > maxLines ? `[Showing the last ${maxLines} of ${lines.length} lines.]\n\n${tail}` : tail;
+  if (lines.length > maxLines) {
+    return `[Showing the last ${maxLines} of ${lines.length + (dropped?.lines ?? 0)} lines.]\n\n${tail}`;
+  }
+  return dropped ? `[Showing the last ${tail.length} of ${characters()} characters.]\n\n${tail}` : tail;
+}
+
+function countCodePoints(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index++) if (!splitsPair(text, index)) count++;
+  return count;
 }
 
 /** A line of a search result, cut with `...` behind it. */

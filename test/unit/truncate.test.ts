@@ -63,19 +63,23 @@ describe("truncateTail", () => {
       const text = randomLines(next).join("\n");
       const [maxLines, maxUnits] = [next(6) + 1, next(20) + 2];
       const kept = tailOracle(text, maxLines, maxUnits);
-      const tail = truncateTail(text, maxLines, maxUnits);
+      const tail = truncateTail(text, { maxLines, maxUnits });
       expect([seed, tail.isWellFormed()]).toEqual([seed, true]);
       expect([seed, tail.endsWith(kept), tail.length > kept.length]).toEqual([seed, true, kept.length < text.length]);
     }
   });
 
   it("tells the unit cap when both apply", () => {
-    expect(truncateTail("aaaa\nbbbb\ncccc", 2, 6)).toBe("[Showing the last 6 of 14 characters.]\n\nb\ncccc");
-    expect(truncateTail("aaaa\nbbbb\ncccc", 2, 9)).toBe("[Showing the last 2 of 3 lines.]\n\nbbbb\ncccc");
+    expect(truncateTail("aaaa\nbbbb\ncccc", { maxLines: 2, maxUnits: 6 })).toBe(
+      "[Showing the last 6 of 14 characters.]\n\nb\ncccc",
+    );
+    expect(truncateTail("aaaa\nbbbb\ncccc", { maxLines: 2, maxUnits: 9 })).toBe(
+      "[Showing the last 2 of 3 lines.]\n\nbbbb\ncccc",
+    );
   });
 
   it("leaves text at the caps alone", () => {
-    expect(truncateTail("ab\ncd", 2, 5)).toBe("ab\ncd");
+    expect(truncateTail("ab\ncd", { maxLines: 2, maxUnits: 5 })).toBe("ab\ncd");
   });
 });
 
