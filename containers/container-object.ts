@@ -14,9 +14,15 @@ import {
 } from "../durable-objects/protocol/limits.ts";
 import { collectBytes } from "./collect-bytes.ts";
 import type { ContainerRpc, ProgramOptions, ProgramResult } from "./container-rpc.ts";
+import { EXEC_STATE_FOLDER } from "./exec-script.ts";
 import { SandboxDiedError } from "./sandbox-died-error.ts";
 
 const MARKER = "/var/lib/berth/generation";
+/** Whether a command has a living runner and no answer yet, whoever waits for it. */
+const IS_AT_WORK = `for folder in ${EXEC_STATE_FOLDER}/*/; do
+  if [ ! -e "$folder/answer" ] && read -r pid _ 2>/dev/null < "$folder/runner" && [ -d "/proc/$pid" ]; then exit 0; fi
+done
+exit 1`;
 const SLEEP_AFTER_KEY = "sleepAfterMs";
 const START_POLL_MS = 50;
 const MAX_MARKER_BYTES = 100;
@@ -166,7 +172,11 @@ export class ContainerSandbox extends DurableObject implements ContainerRpc {
   }
 
   async #hasCommandAtWork(): Promise<boolean> {
-    return false;
+    const { exitCode } = await this.#exec(["bash", "-c", IS_AT_WORK], {
+      operation: "exec",
+      maxBytes: MAX_MARKER_BYTES,
+    });
+    return exitCode === 0;
   }
 }
 

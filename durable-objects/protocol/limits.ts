@@ -66,6 +66,9 @@ export const SANDBOX_SLEEP_CHECK_MS = 1_000;
 export const CONTAINER_START_MS = 120_000;
 /** How long after a failed program the news may take that the whole container stopped. */
 export const CONTAINER_DEATH_NOTICE_MS = 2_000;
+/** How often and how late a keyed command is asked for again when the object that owns its container was restarted. */
+export const EXEC_RETRIES = 3;
+export const EXEC_RETRY_MS = 500;
 /** The largest file that is read or written whole; one message between objects holds 32 MiB. */
 export const MAX_CONTAINER_FILE_BYTES = 24 * 1024 * 1024;
 
