@@ -5,6 +5,9 @@
 const DEFAULT_PORT = 8787;
 const DEFAULT_IP = "127.0.0.1";
 
+/** The value of SANDBOX and the environment of `wrangler.toml`. */
+export const CONTAINER_ENVIRONMENT = "container";
+
 /**
  * The value the caller gave a flag: text after it, `true` when it stands alone, `undefined` when it is not there.
  * Understands `--name value`, `--name=value`, `--no-name` (`false`) and the camel-case spelling.
@@ -61,8 +64,12 @@ function withoutFlags(args, names) {
  * besides `--ip`, `--port` and `--env-file`.
  */
 
-/** @param {readonly string[]} args @returns {DevArguments} */
-export function parseDevArguments(args) {
+/**
+ * @param {readonly string[]} args
+ * @param {string} [sandbox] with `container` the environment of that name runs, with containers on
+ * @returns {DevArguments}
+ */
+export function parseDevArguments(args, sandbox) {
   const port = Number(readFlag(args, "port") ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error("--port must be a number from 0 to 65535");
   const given = readFlag(args, "ip");
@@ -71,11 +78,12 @@ export function parseDevArguments(args) {
   const environment = readFlag(args, "env", "e");
   const rest = withoutFlags(args, ["--port", "--ip", "--env-file"]);
   const defaults = {
-    "enable-containers": "--enable-containers=false",
+    "enable-containers": `--enable-containers=${sandbox === CONTAINER_ENVIRONMENT}`,
     "show-interactive-dev-session": "--show-interactive-dev-session=false",
     "inspector-port": "--inspector-port=0",
   };
   for (const [name, flag] of Object.entries(defaults)) if (readFlag(args, name) === undefined) rest.unshift(flag);
+  if (sandbox === CONTAINER_ENVIRONMENT && environment === undefined) rest.unshift("--env", CONTAINER_ENVIRONMENT);
   if (!remote && readFlag(args, "local", "l") === undefined) rest.unshift("--local");
   const tunnel = isOn(readFlag(args, "tunnel")) || isOn(readFlag(args, "tunnel-name"));
   return {

@@ -55,11 +55,11 @@ export function collectSettings(environment, fileVariables, reach) {
 
 const HOST_NAMES = [
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "TMPDIR", "TMP", "TEMP"],
-  ...["NO_COLOR", "FORCE_COLOR", "CI", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_HOST"],
+  ...["NO_COLOR", "FORCE_COLOR", "CI", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
   ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
   ...["SystemRoot", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT", "ComSpec", "Path"],
 ];
-const HOST_PREFIXES = ["LC_", "XDG_", "WRANGLER_", "CLOUDFLARE_"];
+const HOST_PREFIXES = ["LC_", "XDG_", "WRANGLER_", "CLOUDFLARE_", "DOCKER_", "MINIFLARE_CONTAINER_"];
 /** Would undo the separation. */
 const REFUSED = ["CLOUDFLARE_INCLUDE_PROCESS_ENV", "CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV"];
 

@@ -1,6 +1,6 @@
 /**
- * `npm start`: installs what is missing, runs `wrangler dev` on this machine without an account and without Docker, and
- * says where it answers and what to try.
+ * `npm start`: installs what is missing, runs `wrangler dev` on this machine without an account and without Docker (which
+ * only SANDBOX=container needs), and says where it answers and what to try.
  *
  * Owns one folder a run, `.wrangler/berth/<pid>`: the settings for the Worker (mode 0600, never on a command line),
  * wrangler's log and its registry. The folder goes when the run ends; what a killed run left is swept by the next.
@@ -11,7 +11,8 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseDevArguments, renderAddress } from "./dev-arguments.mjs";
+import { prepareContainerEngine } from "./container-engine.mjs";
+import { CONTAINER_ENVIRONMENT, parseDevArguments, renderAddress } from "./dev-arguments.mjs";
 import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-settings.mjs";
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
@@ -132,11 +133,15 @@ async function waitForHealth(address, isOver) {
 
 async function main() {
   ensureInstalled();
-  const dev = parseDevArguments(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const asked = parseDevArguments(args);
+  const settings = collectSettings(process.env, readFileVariables(asked), asked);
+  const dev = parseDevArguments(args, settings.SANDBOX);
   const port = await choosePort(dev.ip, dev.port);
   const address = renderAddress(dev.ip, port);
-  const settings = collectSettings(process.env, readFileVariables(dev), dev);
   const runFolder = openRunFolder();
+  const plain = filterHostEnvironment(process.env, runFolder);
+  const environment = settings.SANDBOX === CONTAINER_ENVIRONMENT ? prepareContainerEngine(plain, runFolder) : plain;
   const envFile = path.join(runFolder, "settings.env");
   fs.writeFileSync(envFile, renderEnvFile(settings), { mode: 0o600 });
 
@@ -149,7 +154,7 @@ async function main() {
       ...["dev", "--ip", dev.ip, "--port", String(port), "--env-file", envFile],
       ...dev.rest,
     ],
-    { cwd: projectRoot, env: filterHostEnvironment(process.env, runFolder), stdio: ["ignore", "inherit", "inherit"] },
+    { cwd: projectRoot, env: environment, stdio: ["ignore", "inherit", "inherit"] },
   );
 
   /** @type {number | undefined} */

@@ -1,9 +1,10 @@
 /**
  * `container()` in a real container, through the lab's bridge. Set-up runs as root, tool calls as the image's own user.
  */
+
+import type { ProgramResult } from "../../../containers/container-rpc.ts";
 import { parentPath } from "../../../containers/paths.ts";
 import { shellQuote } from "../../../containers/shell-quote.ts";
-import type { ProgramResult } from "../../../containers/container-rpc.ts";
 import { bridgedSandbox } from "../../lab/bridge/bridge-client.ts";
 import type { ContractDriver, OpenOptions, OpenSandbox } from "./contract-driver.ts";
 
