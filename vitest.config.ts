@@ -7,11 +7,13 @@
  * architecture        Node, reads the sources
  * runtime             inside workerd
  * conformance, e2e    Node, against real `npm start` processes
+ * lab                 Node, against real containers; only when it is named, inside ../shared/container-lab
  */
 import { defineConfig } from "vitest/config";
 import { workersPool } from "./test/runtime/workers-pool.ts";
 
 const PROCESS_TEST_MS = 60_000;
+const LAB_TEST_MS = 120_000;
 const POLL_MS = 20_000;
 
 export default defineConfig({
@@ -57,6 +59,19 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: PROCESS_TEST_MS,
           hookTimeout: PROCESS_TEST_MS,
+          expect: { poll: { interval: 25, timeout: POLL_MS } },
+        },
+      },
+      {
+        test: {
+          name: "lab",
+          include: ["test/lab/**/*.test.ts", "test/contract/**/*.test.ts"],
+          globalSetup: "test/lab/start-bridge.ts",
+          sequence: { groupOrder: 4 },
+          fileParallelism: false,
+          maxWorkers: 1,
+          testTimeout: LAB_TEST_MS,
+          hookTimeout: LAB_TEST_MS,
           expect: { poll: { interval: 25, timeout: POLL_MS } },
         },
       },

@@ -1,6 +1,11 @@
-/** The drivers the contract suite runs over. */
+/** The drivers the contract suite runs over: in the lab the one that needs it, elsewhere all others. */
+import { inject } from "vitest";
+import { containerContract } from "./container.ts";
 import type { ContractDriver } from "./contract-driver.ts";
 import { host } from "./host.ts";
 import { virtual } from "./virtual.ts";
 
-export const contractDrivers: readonly ContractDriver[] = [host, virtual];
+const bridgeUrl = inject("bridgeUrl");
+
+export const contractDrivers: readonly ContractDriver[] =
+  bridgeUrl === undefined ? [host, virtual] : [containerContract(bridgeUrl)];
