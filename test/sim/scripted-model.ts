@@ -6,6 +6,7 @@ import type { StreamFn } from "@earendil-works/pi-agent-core";
 import type { AssistantMessage, Message, TranscriptContext } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import type { ResolvedModel } from "../../durable-objects/models/model.ts";
+import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.ts";
 import type { World } from "./world.ts";
 
 export interface Plan {
@@ -79,6 +80,11 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
     const events = new AssistantMessageEventStream();
     const { messages } = context;
     log.faults.push(...findFaults(messages));
+    const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
+    if (told < world.lossesToTell)
+      log.faults.push(`${world.lossesToTell} workspaces were lost, the model knows of ${told}`);
+    if (told > world.losses) log.faults.push(`${world.losses} workspaces were lost, the model was told of ${told}`);
+    world.noteRequest();
     log.requests.push(messages.map((message) => JSON.stringify([message.role, message.content])));
     void play(events, messages, options?.signal).catch(() => {});
     return events;

@@ -18,12 +18,14 @@ import { SimulatedCrash, settleMicrotasks, World } from "./world.ts";
 export interface SimulationResult {
   violations: string[];
   crashes: number;
+  losses: number;
   settled: number;
   outcomes: Record<string, number>;
 }
 
 const MAX_STEPS = 4000;
 const CRASHES_A_RUN = 9;
+const LOSSES_A_RUN = 3;
 
 export async function simulate(seed: number): Promise<SimulationResult> {
   const random = seededRandom(seed);
@@ -90,6 +92,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     }
     if (world.crashes < CRASHES_A_RUN && random.chance(0.08)) world.crash();
     if (world.crashes < CRASHES_A_RUN && random.chance(0.2)) world.planCrash(1 + random.below(10));
+    if (world.losses < LOSSES_A_RUN && random.chance(0.03)) world.loseWorkspace();
     const times = [world.nextTimerAt(), world.alarmAt, ...posts.map((post) => post.at)];
     if (abortAt !== undefined && !isAborted) times.push(abortAt);
     const next = times.filter((time) => time !== undefined);
@@ -122,7 +125,8 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   world.calm();
   const last = boot();
   violations.push(...(await check(world, last, admitted, log)));
-  if (!last.readInstance()) return { violations, crashes: world.crashes, settled: 0, outcomes: {} };
+  if (!last.readInstance())
+    return { violations, crashes: world.crashes, losses: world.losses, settled: 0, outcomes: {} };
   const snapshot = await readSnapshot(last);
   for (const reader of readers) {
     await reader.poll(last);
@@ -133,7 +137,8 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   for (const { outcome } of world.records.all<{ outcome: string }>("SELECT outcome FROM submission")) {
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
-  return { violations, crashes: world.crashes, settled: Object.values(outcomes).reduce((a, b) => a + b, 0), outcomes };
+  const settled = Object.values(outcomes).reduce((a, b) => a + b, 0);
+  return { violations, crashes: world.crashes, losses: world.losses, settled, outcomes };
 }
 
 function planTurns(random: ReturnType<typeof seededRandom>, name: string): string[][] {

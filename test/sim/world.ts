@@ -6,6 +6,7 @@
  * Commands that were running in the workspace go on, as a container's would.
  */
 import type { ExecResult, Sandbox } from "../../containers/sandbox.ts";
+import { SandboxDiedError } from "../../containers/sandbox-died-error.ts";
 import type { Database } from "../../durable-objects/conversation/store/database.ts";
 import { nodeDatabase } from "../unit/node-database.ts";
 import type { Random } from "./random.ts";
@@ -22,6 +23,8 @@ interface Command {
   startedAt: number;
   endsAt: number;
   result: ExecResult;
+  /** Rejects for those who wait when the workspace is lost. */
+  lost: PromiseWithResolvers<never>;
 }
 
 export class World {
@@ -30,6 +33,12 @@ export class World {
   /** Lines that commands appended, in order. */
   readonly ledger: string[] = [];
   crashes = 0;
+  /** The file system of the workspace; `undefined` while no machine runs. */
+  workspace: string | undefined;
+  /** Workspaces that were lost, and those of them that a model request had been made with. */
+  losses = 0;
+  lossesToTell = 0;
+  #workspaceAtRequest: string | undefined;
   /** Storage writes until the next one kills the instance; `undefined` = none planned. */
   #writesToCrash: number | undefined;
   #generation = 0;
@@ -149,6 +158,21 @@ export class World {
     for (const timer of due) timer.run();
   }
 
+  /** A model is asked now: what it has heard of the workspace stands as it is. */
+  noteRequest(): void {
+    this.#workspaceAtRequest = this.workspace;
+  }
+
+  /** The machine dies with its files, its commands and all it knew of them. */
+  loseWorkspace(): void {
+    if (this.workspace === undefined) return;
+    this.losses++;
+    if (this.#workspaceAtRequest === this.workspace) this.lossesToTell++;
+    this.workspace = undefined;
+    for (const { lost } of this.#commands.values()) lost.reject(new SandboxDiedError("exec", "stopped"));
+    this.#commands.clear();
+  }
+
   /** The workspace as an instance sees it; `echo NAME` appends a line, takes a while, and runs once a key. */
   sandbox(isAlive: () => boolean): Sandbox {
     const refuse = (): never => {
@@ -159,12 +183,14 @@ export class World {
       resolvePath: (path) => path,
       exec: async (command, options) => {
         if (!isAlive()) throw new SimulatedCrash("The instance is gone.");
+        this.workspace ??= `fs-${this.losses}`;
         // Only discovery runs without a key; the workspace is empty.
         const key = options?.key;
         if (key === undefined) return { stdout: "\n\n0\n", stderr: "", exitCode: 0 };
         const known = this.#commands.get(key);
         const running = known ?? this.#start(key, command);
-        if (running.endsAt > this.now) await this.sleep(running.endsAt - this.now);
+        if (running.endsAt > this.now)
+          await Promise.race([this.sleep(running.endsAt - this.now), running.lost.promise]);
         return running.result;
       },
       readFile: async () => refuse(),
@@ -175,13 +201,16 @@ export class World {
       exists: async () => false,
       mkdir: async () => refuse(),
       rm: async () => refuse(),
+      generation: async () => this.workspace,
     };
   }
 
   #start(key: string, command: string): Command {
     this.ledger.push(command);
     const endsAt = this.now + this.random.below(4000);
-    const started = { startedAt: this.now, endsAt, result: { stdout: `did ${command}`, stderr: "", exitCode: 0 } };
+    const result = { stdout: `did ${command}`, stderr: "", exitCode: 0 };
+    const started = { startedAt: this.now, endsAt, result, lost: Promise.withResolvers<never>() };
+    started.lost.promise.catch(() => {});
     this.#commands.set(key, started);
     return started;
   }
