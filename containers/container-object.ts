@@ -24,6 +24,10 @@ const IS_AT_WORK = `for folder in ${EXEC_STATE_FOLDER}/*/; do
 done
 exit 1`;
 const SLEEP_AFTER_KEY = "sleepAfterMs";
+const LAST_USED_KEY = "lastUsedAt";
+/** How finely the last use is noted: parts of the time a container may idle. */
+const USE_STEPS = 20;
+const INACTIVITY_MARGIN_MS = 60_000;
 const START_POLL_MS = 50;
 const MAX_MARKER_BYTES = 100;
 const FIRST_SIGNAL_EXIT_CODE = 129;
@@ -45,7 +49,6 @@ function wait(ms: number): Promise<void> {
 export class ContainerSandbox extends DurableObject implements ContainerRpc {
   #opened: Promise<RunningContainer> | undefined;
   #atWork = 0;
-  #lastUsedAt = Date.now();
 
   async run(argv: string[], options: ProgramOptions): Promise<ProgramResult> {
     this.#atWork++;
@@ -54,7 +57,7 @@ export class ContainerSandbox extends DurableObject implements ContainerRpc {
       return await this.#runUntil(ended, argv, options);
     } finally {
       this.#atWork--;
-      this.#lastUsedAt = Date.now();
+      this.#noteUse();
     }
   }
 
@@ -71,7 +74,7 @@ export class ContainerSandbox extends DurableObject implements ContainerRpc {
   override async alarm(): Promise<void> {
     const { container } = this.ctx;
     if (!container?.running) return;
-    const idleUntil = this.#lastUsedAt + this.#sleepAfterMs();
+    const idleUntil = this.#lastUsedAt() + this.#sleepAfterMs();
     if (this.#atWork > 0 || Date.now() < idleUntil || (await this.#hasCommandAtWork())) {
       await this.ctx.storage.setAlarm(Math.max(idleUntil, Date.now() + SANDBOX_SLEEP_CHECK_MS));
     } else {
@@ -87,6 +90,16 @@ export class ContainerSandbox extends DurableObject implements ContainerRpc {
 
   #sleepAfterMs(): number {
     return this.ctx.storage.kv.get<number>(SLEEP_AFTER_KEY) ?? SANDBOX_SLEEP_AFTER_MS;
+  }
+
+  #lastUsedAt(): number {
+    return this.ctx.storage.kv.get<number>(LAST_USED_KEY) ?? Date.now();
+  }
+
+  /** Kept in storage, since the object may be evicted while its container idles; roughly, to write seldom. */
+  #noteUse(): void {
+    const now = Date.now();
+    if (now - this.#lastUsedAt() > this.#sleepAfterMs() / USE_STEPS) this.ctx.storage.kv.put(LAST_USED_KEY, now);
   }
 
   /** The running container, started where none runs; the same for all who ask until it ends. */
@@ -116,6 +129,9 @@ export class ContainerSandbox extends DurableObject implements ContainerRpc {
     for (;;) {
       const generation = await Promise.race([this.#readMarker(), ended.then(() => undefined)]);
       if (generation !== undefined) {
+        // The alarm puts it to sleep; without this it would end with the object's own eviction, a minute after the last call.
+        await container.setInactivityTimeout(this.#sleepAfterMs() + INACTIVITY_MARGIN_MS);
+        this.ctx.storage.kv.put(LAST_USED_KEY, Date.now());
         await this.ctx.storage.setAlarm(Date.now() + this.#sleepAfterMs());
         return { ended, generation };
       }
