@@ -103,9 +103,13 @@ export interface Sandbox {
   readonly localFiles?: boolean;
 }
 
-/** What the conversation lends to a sandbox that lives in the object itself. */
+/** What the conversation lends to a sandbox that lives in the object itself, or that is opened from it. */
 export interface SandboxHost {
   files: FileStore;
+  /** Where the process behind `local()` listens, and its token. */
+  local?: { url: string; token: string };
+  /** Names this conversation's workspace for ever; a conversation made anew under the same name has another `uid`. */
+  workspace?: { objectName: string; uid: string };
 }
 
 export interface CreateSandboxOptions {

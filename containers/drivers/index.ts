@@ -6,7 +6,10 @@
 import type { SandboxKind } from "../../durable-objects/protocol/settings.ts";
 import { CONFIGURED_KIND } from "../configured.ts";
 import type { SandboxFactory } from "../sandbox.ts";
+import { local } from "./local.ts";
 import { virtual } from "./virtual.ts";
+
+export { local } from "./local.ts";
 
 export interface DriverEntry {
   kind: string;
@@ -14,6 +17,7 @@ export interface DriverEntry {
 }
 
 export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
+  local: { kind: "local", create: local },
   virtual: { kind: "virtual", create: virtual },
 };
 

@@ -61,7 +61,7 @@ export function conversationClass(options: ConversationOptions) {
         ids: systemIds,
         random: Math.random,
         sandboxKind: settings.sandbox,
-        sandboxHost: { files: createFileStore(db) },
+        sandboxHost: { files: createFileStore(db), ...(settings.local && { local: settings.local }) },
         render(instance) {
           const agent = options.agents.get(instance.agent);
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);

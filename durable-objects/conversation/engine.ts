@@ -79,7 +79,7 @@ export function createEngine(parts: EngineParts): Engine {
     const name = `${factory.kind ?? "custom"}:${cwd ?? ""}`;
     const opened =
       sandboxes.get(name) ??
-      factory.createSandbox({ id: instance?.id ?? "", host: parts.sandboxHost }).then((sandbox) => {
+      factory.createSandbox({ id: instance?.id ?? "", host: sandboxHost(instance) }).then((sandbox) => {
         const own = createThreadSandbox(sandbox, ROOT_THREAD);
         return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
       });
@@ -87,6 +87,12 @@ export function createEngine(parts: EngineParts): Engine {
     // A sandbox that could not be opened is asked for again by the next attempt.
     opened.catch(() => sandboxes.delete(name));
     return opened;
+  }
+
+  function sandboxHost(instance: Instance | undefined): SandboxHost {
+    if (!instance) return parts.sandboxHost;
+    const { agent, id, uid } = instance;
+    return { ...parts.sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {

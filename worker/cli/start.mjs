@@ -15,6 +15,7 @@ import { parseDevArguments, renderAddress } from "./dev-arguments.mjs";
 import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-settings.mjs";
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
+import { withLocalSettings } from "./local-settings.mjs";
 
 const POLL_MS = 50;
 const PARENT_CHECK_MS = 1000;
@@ -135,7 +136,7 @@ async function main() {
   const dev = parseDevArguments(process.argv.slice(2));
   const port = await choosePort(dev.ip, dev.port);
   const address = renderAddress(dev.ip, port);
-  const settings = collectSettings(process.env, readFileVariables(dev), dev);
+  const settings = withLocalSettings(collectSettings(process.env, readFileVariables(dev), dev), projectRoot);
   const runFolder = openRunFolder();
   const envFile = path.join(runFolder, "settings.env");
   fs.writeFileSync(envFile, renderEnvFile(settings), { mode: 0o600 });

@@ -1,6 +1,6 @@
 /** The drivers the contract suite runs over. */
 import type { ContractDriver } from "./contract-driver.ts";
-import { host } from "./host.ts";
+import { local } from "./local.ts";
 import { virtual } from "./virtual.ts";
 
-export const contractDrivers: readonly ContractDriver[] = [host, virtual];
+export const contractDrivers: readonly ContractDriver[] = [local, virtual];
