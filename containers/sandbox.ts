@@ -110,18 +110,20 @@ export interface Sandbox {
   readonly localFiles?: boolean;
 }
 
-/** What the conversation lends to a sandbox that lives in the object itself. */
+/** What the conversation lends to a sandbox that lives in the object itself, or that is opened from it. */
 export interface SandboxHost {
   files: FileStore;
   /** The binding to the container objects, where the deployment has one. */
   containers?: ContainerNamespace;
+  /** Where the process behind `local()` listens, and its token. */
+  local?: { url: string; token: string };
+  /** Names this conversation's workspace for ever; a conversation made anew under the same name has another `uid`. */
+  workspace?: { objectName: string; uid: string };
 }
 
 export interface CreateSandboxOptions {
   /** The agent instance id; the same id may be asked for again. */
   id: string;
-  /** A name for the machine of this conversation alone: never that of another, or of one deleted before. */
-  sandboxId?: string | undefined;
   host?: SandboxHost | undefined;
 }
 

@@ -5,7 +5,7 @@
  * Source: contract RUNTIME 9, 1.13.
  */
 import { BerthError } from "../durable-objects/protocol/errors.ts";
-import type { ProviderSettings, SandboxKind, Settings } from "../durable-objects/protocol/settings.ts";
+import type { LocalSettings, ProviderSettings, SandboxKind, Settings } from "../durable-objects/protocol/settings.ts";
 
 export interface Variable {
   name: string;
@@ -60,6 +60,12 @@ export const VARIABLES = [
     description: "What sandbox() is: virtual, cloudflare, container, local, or none.",
   },
   { name: "CONTAINERS", kind: "binding", description: "The container objects, for SANDBOX=container." },
+  {
+    name: "BERTH_LOCAL_URL",
+    kind: "variable",
+    description: "Loopback address of the process that npm run start:local starts, for SANDBOX=local.",
+  },
+  { name: "BERTH_LOCAL_TOKEN", kind: "secret", description: "The token of that process." },
   {
     name: "BERTH_TOKENS",
     kind: "secret",
@@ -136,6 +142,17 @@ function parseProvider(env: Environment, key: VariableName, url: VariableName): 
   return Object.freeze(provider);
 }
 
+/** Commands of the machine itself: never those of another one. */
+function parseLocal(env: Environment): LocalSettings | undefined {
+  const url = parseBaseUrl(env, "BERTH_LOCAL_URL");
+  const token = readText(env, "BERTH_LOCAL_TOKEN");
+  if (url === undefined || token === undefined) return undefined;
+  if (!["127.0.0.1", "localhost"].includes(new URL(url).hostname)) {
+    throw invalid("BERTH_LOCAL_URL", "must be a loopback address");
+  }
+  return Object.freeze({ url, token });
+}
+
 function parseTokens(env: Environment): readonly string[] {
   const tokens = (readText(env, "BERTH_TOKENS") ?? "")
     .split(",")
@@ -165,6 +182,8 @@ export function parseSettings(env: Environment): Settings {
     sandbox: parseSandbox(env),
     auth: Object.freeze({ tokens: parseTokens(env), openForDevelopment: parseFlag(env, "BERTH_DEV_OPEN") }),
   };
+  const local = parseLocal(env);
+  if (local !== undefined) settings.local = local;
   if (env.AI !== undefined && env.AI !== null) settings.ai = env.AI;
   return Object.freeze(settings);
 }

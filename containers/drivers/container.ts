@@ -6,6 +6,7 @@
  */
 import type { SandboxFactory } from "../sandbox.ts";
 import { sandboxFromDriver } from "../sandbox-from-driver.ts";
+import { deriveSandboxId } from "../sandbox-id.ts";
 import { containerDriver } from "./container/container-driver.ts";
 
 const WORKSPACE = "/workspace";
@@ -20,16 +21,17 @@ export interface ContainerOptions {
 export function container({ cwd = WORKSPACE, sleepAfterMs }: ContainerOptions = {}): SandboxFactory {
   return {
     kind: "container",
-    async createSandbox({ sandboxId, host }) {
-      const { containers } = host ?? {};
-      if (containers === undefined || sandboxId === undefined) {
+    async createSandbox({ host }) {
+      const { containers, workspace } = host ?? {};
+      if (containers === undefined || workspace === undefined) {
         throw new Error(
           "The sandbox container needs the binding CONTAINERS, which this deployment lacks: start with " +
             "`SANDBOX=container npm start`, deploy with `wrangler deploy --env container`, or set SANDBOX=virtual.",
         );
       }
-      if (sleepAfterMs !== undefined) await containers.getByName(sandboxId).setSleepAfter(sleepAfterMs);
-      return sandboxFromDriver(containerDriver(containers, sandboxId), cwd);
+      const name = deriveSandboxId(workspace.objectName, workspace.uid);
+      if (sleepAfterMs !== undefined) await containers.getByName(name).setSleepAfter(sleepAfterMs);
+      return sandboxFromDriver(containerDriver(containers, name), cwd);
     },
   };
 }

@@ -7,7 +7,10 @@ import type { SandboxKind } from "../../durable-objects/protocol/settings.ts";
 import { CONFIGURED_KIND } from "../configured.ts";
 import type { SandboxFactory } from "../sandbox.ts";
 import { container } from "./container.ts";
+import { local } from "./local.ts";
 import { virtual } from "./virtual.ts";
+
+export { local } from "./local.ts";
 
 export interface DriverEntry {
   kind: string;
@@ -16,6 +19,7 @@ export interface DriverEntry {
 
 export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
   container: { kind: "container", create: container },
+  local: { kind: "local", create: local },
   virtual: { kind: "virtual", create: virtual },
 };
 

@@ -64,7 +64,11 @@ export function conversationClass(options: ConversationOptions) {
         ids: systemIds,
         random: Math.random,
         sandboxKind: settings.sandbox,
-        sandboxHost: { files: createFileStore(db), ...options.lend() },
+        sandboxHost: {
+          files: createFileStore(db),
+          ...(settings.local && { local: settings.local }),
+          ...options.lend(),
+        },
         render(instance) {
           const agent = options.agents.get(instance.agent);
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);

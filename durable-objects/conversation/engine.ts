@@ -5,7 +5,6 @@
 import { createHash } from "node:crypto";
 import { createCwdSandbox } from "../../containers/cwd-sandbox.ts";
 import type { Sandbox, SandboxFactory, SandboxHost } from "../../containers/sandbox.ts";
-import { deriveSandboxId } from "../../containers/sandbox-id.ts";
 import { createThreadSandbox } from "../../containers/thread-sandbox.ts";
 import type { RenderedAgent } from "../agent/agent.ts";
 import type { ResolvedModel } from "../models/model.ts";
@@ -76,20 +75,24 @@ export function createEngine(parts: EngineParts): Engine {
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
 
   function openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox> {
-    const { agent, id, uid } = requireInstance(readBorn());
+    const instance = readBorn();
     const name = `${factory.kind ?? "custom"}:${cwd ?? ""}`;
     const opened =
       sandboxes.get(name) ??
-      factory
-        .createSandbox({ id, sandboxId: deriveSandboxId(`${agent}/${id}`, uid), host: parts.sandboxHost })
-        .then((sandbox) => {
-          const own = createThreadSandbox(sandbox, ROOT_THREAD);
-          return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
-        });
+      factory.createSandbox({ id: instance?.id ?? "", host: sandboxHost(instance) }).then((sandbox) => {
+        const own = createThreadSandbox(sandbox, ROOT_THREAD);
+        return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
+      });
     sandboxes.set(name, opened);
     // A sandbox that could not be opened is asked for again by the next attempt.
     opened.catch(() => sandboxes.delete(name));
     return opened;
+  }
+
+  function sandboxHost(instance: Instance | undefined): SandboxHost {
+    if (!instance) return parts.sandboxHost;
+    const { agent, id, uid } = instance;
+    return { ...parts.sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {

@@ -23,7 +23,15 @@ export interface Settings {
   /** The Workers AI binding, where the deployment has one. */
   ai?: unknown;
   sandbox: SandboxKind;
+  /** The process behind `local()`, where there is one. */
+  local?: LocalSettings;
   auth: AuthSettings;
+}
+
+export interface LocalSettings {
+  /** A loopback address. */
+  url: string;
+  token: string;
 }
 
 export interface AuthSettings {

@@ -50,7 +50,7 @@ describe("the container's life", () => {
       await sandbox.writeFile("kept.txt", "keep");
       const before = await sandbox.generation?.();
       const cut = sandbox.exec("sleep 60", { key: "root/c1" }).catch((error: unknown) => error);
-      await expect.poll(async () => (await sandbox.exec("pgrep -c sleep")).stdout).toBe("1\n");
+      await expect.poll(async () => (await sandbox.exec("pgrep -u berth -c -x sleep")).stdout).toBe("1\n");
       await call("destroyContainer");
       expect(await cut).toMatchObject({
         name: "SandboxDiedError",

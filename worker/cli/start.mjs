@@ -16,6 +16,7 @@ import { CONTAINER_ENVIRONMENT, parseDevArguments, renderAddress } from "./dev-a
 import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-settings.mjs";
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
+import { withLocalSettings } from "./local-settings.mjs";
 
 const POLL_MS = 50;
 const PARENT_CHECK_MS = 1000;
@@ -135,7 +136,7 @@ async function main() {
   ensureInstalled();
   const args = process.argv.slice(2);
   const asked = parseDevArguments(args);
-  const settings = collectSettings(process.env, readFileVariables(asked), asked);
+  const settings = withLocalSettings(collectSettings(process.env, readFileVariables(asked), asked), projectRoot);
   const dev = parseDevArguments(args, settings.SANDBOX);
   const port = await choosePort(dev.ip, dev.port);
   const address = renderAddress(dev.ip, port);

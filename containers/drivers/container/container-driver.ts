@@ -25,6 +25,8 @@ import { containerFileVerbs } from "./file-verbs.ts";
 
 /** The image's unprivileged user; its home is the workspace. */
 const USER = "berth";
+/** The object's own program runs as root, whose environment is not the user's. */
+const USER_ENVIRONMENT = { HOME: "/workspace", USER, LOGNAME: USER, SHELL: "/bin/bash" };
 const MAX_HEADER_BYTES = 1024;
 
 /** The object was moved or restarted, not its container: what is keyed may be asked again. */
@@ -53,7 +55,10 @@ export function containerDriver(containers: ContainerNamespace, name: string): S
     const { cwd, env, timeoutMs, signal, key } = options;
     const id = key === undefined ? crypto.randomUUID() : executionId(name, key);
     const once = key === undefined;
-    const request = { stateFolder: EXEC_STATE_FOLDER, id, command, cwd, env, timeoutMs, user: USER, once };
+    const request = {
+      ...{ stateFolder: EXEC_STATE_FOLDER, id, command, cwd, timeoutMs, once },
+      ...{ user: USER, env: { ...USER_ENVIRONMENT, ...env } },
+    };
     const stdin = commandBytes(command);
     // The command's own call answers once it is gone; a machine that cannot be told to end it has ended itself.
     const abort = () => {

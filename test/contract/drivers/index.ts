@@ -2,10 +2,10 @@
 import { inject } from "vitest";
 import { containerContract } from "./container.ts";
 import type { ContractDriver } from "./contract-driver.ts";
-import { host } from "./host.ts";
+import { local } from "./local.ts";
 import { virtual } from "./virtual.ts";
 
 const bridgeUrl = inject("bridgeUrl");
 
 export const contractDrivers: readonly ContractDriver[] =
-  bridgeUrl === undefined ? [host, virtual] : [containerContract(bridgeUrl)];
+  bridgeUrl === undefined ? [local, virtual] : [containerContract(bridgeUrl)];

@@ -9,6 +9,7 @@ import { ContainerSandbox as ProductSandbox } from "../../../containers/containe
 import type { ContainerNamespace } from "../../../containers/container-rpc.ts";
 import { container } from "../../../containers/drivers/container.ts";
 import type { ExecOptions, Sandbox } from "../../../containers/sandbox.ts";
+import { deriveSandboxId } from "../../../containers/sandbox-id.ts";
 import { type BridgeCall, decodeValue, encodeError, encodeValue } from "./bridge-value.ts";
 
 /** The product's object, and what a test does to a container from outside. */
@@ -41,7 +42,7 @@ export class Bridge extends DurableObject<Bindings> {
   }
 
   async #answer({ sandbox: name, verb, args, cwd, sleepAfterMs, callId }: BridgeCall): Promise<unknown> {
-    const stub = this.env.CONTAINERS.getByName(name);
+    const stub = this.env.CONTAINERS.getByName(deriveSandboxId(name, ""));
     if (verb === "destroyContainer") return stub.destroyContainer();
     if (verb === "isRunning") return stub.isRunning();
     if (verb === "runProgram") return stub.run(args[0] as string[], args[1] as Parameters<typeof stub.run>[1]);
@@ -68,8 +69,8 @@ export class Bridge extends DurableObject<Bindings> {
     // The stub is `ContainerRpc`; its own type adds disposers that nothing here needs.
     const containers = this.env.CONTAINERS as unknown as ContainerNamespace;
     const options = { cwd, ...(sleepAfterMs !== undefined && { sleepAfterMs }) };
-    const host = { files: undefined as never, containers };
-    const opened = container(options).createSandbox({ id: name, sandboxId: name, host });
+    const host = { files: undefined as never, containers, workspace: { objectName: name, uid: "" } };
+    const opened = container(options).createSandbox({ id: name, host });
     this.#opened.set(key, opened);
     return opened;
   }
