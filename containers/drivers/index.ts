@@ -18,9 +18,9 @@ export interface DriverEntry {
 }
 
 export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
+  virtual: { kind: "virtual", create: virtual },
   container: { kind: "container", create: container },
   local: { kind: "local", create: local },
-  virtual: { kind: "virtual", create: virtual },
 };
 
 /**

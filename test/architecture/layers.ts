@@ -126,7 +126,11 @@ export const PACKAGES: readonly PackageRule[] = [
   { name: "hono", values: ["worker/http", "worker/hooks"], types: ["worker/index.ts"] },
   { name: "just-bash", values: ["containers"], types: [] },
   { name: "@cloudflare/sandbox", values: ["containers/drivers", "worker/index.ts"], types: [] },
-  { name: "cloudflare", values: ["durable-objects/conversation", "worker/index.ts"], types: [] },
+  {
+    name: "cloudflare",
+    values: ["durable-objects/conversation", "containers/container-object.ts", "worker/index.ts"],
+    types: [],
+  },
   { name: "node", values: ["worker/cli", "containers", "durable-objects", "worker/http", "worker/hooks"], types: [] },
 ];
 

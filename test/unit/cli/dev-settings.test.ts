@@ -56,6 +56,12 @@ describe("the arguments of npm start", () => {
     ]);
   });
 
+  it("turn containers on and run their environment when the sandbox is one, unless the caller named another", () => {
+    const { rest } = parseDevArguments([], "container");
+    expect(rest).toEqual(expect.arrayContaining(["--env", "container", "--enable-containers=true"]));
+    expect(parseDevArguments(["--env", "mine"], "container").rest).not.toContain("container");
+  });
+
   it("let the caller's own win, in every spelling", () => {
     const dev = parseDevArguments([
       ...["--port=8799", "--ip", "::1", "--inspectorPort", "9230", "--no-local", "--enable-containers"],
