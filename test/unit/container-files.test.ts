@@ -9,7 +9,11 @@ import { container } from "../../containers/drivers/container.ts";
 
 const verbs = containerFileVerbs(async ({ script, path, stdin, maxBytes }) => {
   const env = { PATH: process.env.PATH, LC_ALL: "C" };
-  const run = spawnSync("bash", ["-c", script, "bash", path], { env, input: stdin ?? "", maxBuffer: maxBytes });
+  const run = spawnSync("bash", ["--norc", "-c", script, "bash", path], {
+    env,
+    input: stdin ?? "",
+    maxBuffer: maxBytes,
+  });
   return { stdout: run.stdout, stderr: run.stderr, exitCode: run.status ?? 137 };
 });
 
@@ -40,24 +44,24 @@ describe("the container's file verbs", () => {
     writeFileSync(at("file"), "");
     mkdirSync(at("full/inner"), { recursive: true });
     spawnSync("mkfifo", [at("pipe")]);
-    const cases: [Promise<unknown>, string][] = [
-      [verbs.readFile(at("nope")), `ENOENT: no such file or directory, open '${at("nope")}'`],
-      [verbs.readFile(at("full")), `EISDIR: illegal operation on a directory, read '${at("full")}'`],
-      [verbs.readFile(at("file/x")), `ENOTDIR: not a directory, open '${at("file/x")}'`],
-      [verbs.readFile(at("pipe")), `${at("pipe")} is not a regular file (fifo).`],
-      [verbs.writeFile(at("pipe"), ""), `${at("pipe")} is not a regular file (fifo).`],
-      [verbs.writeFile(at("full"), ""), `EISDIR: illegal operation on a directory, open '${at("full")}'`],
-      [verbs.writeFile(at("no/x"), ""), `ENOENT: no such file or directory, open '${at("no/x")}'`],
-      [verbs.readdir(at("file")), `ENOTDIR: not a directory, scandir '${at("file")}'`],
-      [verbs.readdir(at("nope")), `ENOENT: no such file or directory, scandir '${at("nope")}'`],
-      [verbs.stat(at("nope")), `ENOENT: no such file or directory, stat '${at("nope")}'`],
-      [verbs.mkdir(at("full")), `EEXIST: file already exists, mkdir '${at("full")}'`],
-      [verbs.mkdir(at("no/x")), `ENOENT: no such file or directory, mkdir '${at("no/x")}'`],
-      [verbs.rm(at("nope")), `ENOENT: no such file or directory, rm '${at("nope")}'`],
-      [verbs.rm(at("full"), { force: true }), `EISDIR: illegal operation on a directory, rm '${at("full")}'`],
-      [verbs.stat(at("a\0b")), "without null bytes"],
+    const cases: [() => Promise<unknown>, string][] = [
+      [() => verbs.readFile(at("nope")), `ENOENT: no such file or directory, open '${at("nope")}'`],
+      [() => verbs.readFile(at("full")), `EISDIR: illegal operation on a directory, read '${at("full")}'`],
+      [() => verbs.readFile(at("file/x")), `ENOTDIR: not a directory, open '${at("file/x")}'`],
+      [() => verbs.readFile(at("pipe")), `${at("pipe")} is not a regular file (fifo).`],
+      [() => verbs.writeFile(at("pipe"), ""), `${at("pipe")} is not a regular file (fifo).`],
+      [() => verbs.writeFile(at("full"), ""), `EISDIR: illegal operation on a directory, open '${at("full")}'`],
+      [() => verbs.writeFile(at("no/x"), ""), `ENOENT: no such file or directory, open '${at("no/x")}'`],
+      [() => verbs.readdir(at("file")), `ENOTDIR: not a directory, scandir '${at("file")}'`],
+      [() => verbs.readdir(at("nope")), `ENOENT: no such file or directory, scandir '${at("nope")}'`],
+      [() => verbs.stat(at("nope")), `ENOENT: no such file or directory, stat '${at("nope")}'`],
+      [() => verbs.mkdir(at("full")), `EEXIST: file already exists, mkdir '${at("full")}'`],
+      [() => verbs.mkdir(at("no/x")), `ENOENT: no such file or directory, mkdir '${at("no/x")}'`],
+      [() => verbs.rm(at("nope")), `ENOENT: no such file or directory, rm '${at("nope")}'`],
+      [() => verbs.rm(at("full"), { force: true }), `EISDIR: illegal operation on a directory, rm '${at("full")}'`],
+      [() => verbs.stat(at("a\0b")), "without null bytes"],
     ];
-    for (const [failing, text] of cases) await expect(failing).rejects.toThrow(text);
+    for (const [failing, text] of cases) await expect(failing()).rejects.toThrow(text);
   });
 
   it("make and remove as asked", async () => {

@@ -85,7 +85,7 @@ export function containerDriver(containers: ContainerNamespace, name: string): S
   return {
     exec,
     ...containerFileVerbs(({ operation, script, path, stdin, maxBytes }) =>
-      box().run(["env", "LC_ALL=C", "bash", "-c", script, "bash", path], {
+      box().run(["env", "LC_ALL=C", "bash", "--norc", "-c", script, "bash", path], {
         operation,
         user: USER,
         cwd: "/",

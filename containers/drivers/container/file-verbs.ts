@@ -81,7 +81,7 @@ function failure(program: FileProgram, syscall: string, { exitCode, stderr }: Pr
   }
   if (exitCode === EXIT_TIMEOUT) return new Error(`${path} could not be read within ${READ_TIMEOUT_S} seconds.`);
   if (exitCode === EXIT_CODE_ON_STDERR) {
-    const [own = "", at = syscall] = said.split(" ");
+    const [own = "", at = syscall] = (said.split("\n").at(-1) ?? "").split(" ");
     return fileError(own as FileErrorCode, at, path);
   }
   const [, reason = ""] = /: ([^:\n]+)$/.exec(said) ?? [];
