@@ -13,7 +13,7 @@ export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 
 const FOLDERS = ["worker", "durable-objects", "containers", "test"];
 const ROOT_FILES = ["vitest.config.ts"];
-const SKIPPED = ["node_modules", "fixtures", "dist", "peer"];
+const SKIPPED = ["node_modules", ".wrangler", "fixtures", "dist", "peer"];
 const SOURCE = /\.(?:ts|mts|mjs|js|tsx)$/;
 
 const STATEMENT =
