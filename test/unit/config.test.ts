@@ -78,4 +78,13 @@ describe("the settings", () => {
     expect(new Set(names).size).toBe(names.length);
     for (const variable of VARIABLES) expect(variable.description.length).toBeGreaterThan(10);
   });
+
+  it("take the local process on a loopback address only, and only with its token", () => {
+    const there = { BERTH_LOCAL_URL: "http://127.0.0.1:1234/", BERTH_LOCAL_TOKEN: "t" };
+    expect(parseSettings(there).local).toEqual({ url: "http://127.0.0.1:1234", token: "t" });
+    expect(parseSettings({ ...there, BERTH_LOCAL_TOKEN: "" }).local).toBeUndefined();
+    expect(() => parseSettings({ ...there, BERTH_LOCAL_URL: "http://10.0.0.1:1" })).toThrow(
+      "must be a loopback address",
+    );
+  });
 });
