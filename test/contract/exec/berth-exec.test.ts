@@ -139,6 +139,11 @@ describe.skipIf(process.platform !== "linux")("berth-exec", () => {
     expect(existsSync(file("went-on"))).toBe(false);
   });
 
+  it("lets a command clean up, and tells it to end only once", async () => {
+    const command = "trap 'echo told; sleep 0.3; echo clean; exit' TERM; while :; do sleep 0.05; done";
+    expect(await result(command, { timeoutMs: 300 })).toMatchObject({ stdout: "told\nclean\n", exitCode: 124 });
+  });
+
   it("counts the timeout from the first start", async () => {
     const first = lab.run("sleep 600", { id: "deadline", timeoutMs: 700 });
     expect((await result("sleep 600", { id: "deadline", timeoutMs: 600_000 })).exitCode).toBe(124);
