@@ -30,8 +30,8 @@ export default defineConfig({
       { test: { name: "sim", include: ["test/sim/**/*.test.ts"], sequence: { groupOrder: 0 } } },
       { test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], sequence: { groupOrder: 0 } } },
       {
-        // An open development door: the tests call without tokens.
-        plugins: [workersPool({ variables: { BERTH_DEV_OPEN: "1" } })],
+        // An open development door: the tests call without tokens. Containers are off in the pool.
+        plugins: [workersPool({ variables: { BERTH_DEV_OPEN: "1", SANDBOX: "virtual" } })],
         test: {
           name: "runtime",
           include: ["test/runtime/**/*.test.ts"],

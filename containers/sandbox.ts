@@ -115,6 +115,8 @@ export interface SandboxHost {
   files: FileStore;
   /** The binding to the container objects, where the deployment has one. */
   containers?: ContainerNamespace;
+  /** The binding to the objects of `@cloudflare/sandbox`, where the deployment has one; the driver knows its type. */
+  sandboxes?: unknown;
   /** Where the process behind `local()` listens, and its token. */
   local?: { url: string; token: string };
   /** Names this conversation's workspace for ever; a conversation made anew under the same name has another `uid`. */

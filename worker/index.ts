@@ -18,8 +18,12 @@ interface Bindings {
   CONVERSATION: DurableObjectNamespace<Conversation>;
   /** Only in `[env.container]`. */
   CONTAINERS?: DurableObjectNamespace<ContainerSandbox>;
+  /** Only where `cloudflareSandbox()` has its container. */
+  Sandbox?: unknown;
 }
 
+/** The object behind each container of `cloudflareSandbox()`; `wrangler.toml` names it. */
+export { Sandbox } from "@cloudflare/sandbox";
 export { ContainerSandbox };
 
 const registry = createAgentRegistry(agents);
@@ -32,9 +36,9 @@ function settings(): Settings {
 }
 
 function lend(): Omit<SandboxHost, "files"> {
-  const { CONTAINERS } = env as unknown as Bindings;
+  const { CONTAINERS, Sandbox } = env as unknown as Bindings;
   // As with the conversation's stub below.
-  return CONTAINERS ? { containers: CONTAINERS as unknown as ContainerNamespace } : {};
+  return { ...(CONTAINERS && { containers: CONTAINERS as unknown as ContainerNamespace }), sandboxes: Sandbox };
 }
 
 export class Conversation extends conversationClass({ agents: registry, settings, lend }) {}

@@ -6,11 +6,16 @@
 import type { SandboxKind } from "../../durable-objects/protocol/settings.ts";
 import { CONFIGURED_KIND } from "../configured.ts";
 import type { SandboxFactory } from "../sandbox.ts";
+import { cloudflareSandbox } from "./cloudflare-sandbox.ts";
 import { container } from "./container.ts";
 import { local } from "./local.ts";
 import { virtual } from "./virtual.ts";
 
+export { bash } from "./bash.ts";
+export { cloudflareSandbox } from "./cloudflare-sandbox.ts";
+export { container } from "./container.ts";
 export { local } from "./local.ts";
+export { virtual } from "./virtual.ts";
 
 export interface DriverEntry {
   kind: string;
@@ -18,6 +23,7 @@ export interface DriverEntry {
 }
 
 export const DRIVERS: Readonly<Record<string, DriverEntry>> = {
+  cloudflare: { kind: "cloudflare", create: cloudflareSandbox },
   virtual: { kind: "virtual", create: virtual },
   container: { kind: "container", create: container },
   local: { kind: "local", create: local },

@@ -9,8 +9,8 @@
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { BerthError } from "../protocol/errors.ts";
 import type { DurableTool } from "../tools/define-tool.ts";
+import { throwIfReserved } from "../tools/reserved-names.ts";
 import { isNonEmptyString, isRecord, unknownField } from "./options.ts";
 
 export interface ToolLog {
@@ -55,9 +55,6 @@ export interface AuthorTool<Input extends TObject = TObject> {
 
 const FIELDS = ["name", "description", "input", "output", "harness", "durable", "approval", "run"];
 const UNSUPPORTED = ["harness", "durable", "approval"] as const;
-
-/** Names the framework keeps for its own tools (RUNTIME 4, "Tools"). */
-const RESERVED_TOOL_NAMES: readonly string[] = ["task", "activate_skill", "read_skill_resource", "finish", "give_up"];
 
 function definitionProblem(definition: unknown): string | undefined {
   if (!isRecord(definition)) return "the definition must be an object.";
@@ -117,9 +114,7 @@ export function parseAuthorTool(definition: unknown): AuthorTool {
   const problem = definitionProblem(definition);
   if (problem !== undefined) throw new Error(problem);
   const tool = definition as AuthorTool;
-  if (RESERVED_TOOL_NAMES.includes(tool.name)) {
-    throw new BerthError("tool_name_conflict", `Tool name "${tool.name}" is reserved by the framework.`);
-  }
+  throwIfReserved(tool.name);
   return tool;
 }
 

@@ -1,6 +1,21 @@
-/** The authoring API: what `worker/agents/*.ts` import. `Type` builds the schemas of tools. */
+/**
+ * The authoring API: what `worker/agents/*.ts` import. `Type` builds the schemas of tools; the `create*Tool` functions are
+ * the built-in ones, for a sandbox factory whose `tools` puts a list of its own together.
+ */
 export { Type } from "@sinclair/typebox";
 export { sandbox } from "../../containers/configured.ts";
+export type { SandboxDriver } from "../../containers/driver.ts";
+export { bash, cloudflareSandbox, container, local, virtual } from "../../containers/drivers/index.ts";
+export type { Sandbox, SandboxFactory } from "../../containers/sandbox.ts";
+export { sandboxFromDriver } from "../../containers/sandbox-from-driver.ts";
+export {
+  createBashTool,
+  createEditTool,
+  createGlobTool,
+  createGrepTool,
+  createReadTool,
+  createWriteTool,
+} from "../tools/index.ts";
 export type { Agent, AgentContext, AgentEntry, CompactionChoice, ThinkingLevel } from "./agent.ts";
 export type { AuthorTool, AuthorToolContext, AuthorToolResult, AuthorToolReturn, ToolLog } from "./author-tool.ts";
 export { defaultModel } from "./default-model.ts";

@@ -58,6 +58,24 @@ export const RIPGREP_PROBE_GIVE_UP_MS = 15_000;
 /** How long the search for hidden or ignored matches may take (D5). */
 export const HIDDEN_SEARCH_TIMEOUT_MS = 2_000;
 
+/** While a call to a container is in flight its state is asked for this often, and this long a silence is a death. */
+export const SANDBOX_PROBE_INTERVAL_MS = 5_000;
+export const SANDBOX_PROBE_SILENCE_MS = 10_000;
+/** The longest a call to a container may take, a cold start (30 s for an instance, 90 s for its port) included. */
+export const SANDBOX_CALL_DEADLINE_MS = 150_000;
+/** How long one call waits for a command before it is asked for again. */
+export const SANDBOX_EXEC_SLICE_MS = 30_000;
+/** The longest command line sent as such: the kernel takes 128 KiB in one argument. */
+export const MAX_SANDBOX_LINE_BYTES = 100_000;
+/** What a program of the driver's own (`stat`, `find`, `rm`) may take in the container. */
+export const SANDBOX_HELPER_TIMEOUT_MS = 60_000;
+/** Before the one retry of a call that found its container starting, where the container names no delay. */
+export const SANDBOX_START_RETRY_MS = 1_000;
+export const MAX_SANDBOX_START_RETRY_MS = 10_000;
+/** Bytes of a file in one RPC message: a quarter of its 32 MiB in base64, since several are held at once. */
+export const SANDBOX_CHUNK_BYTES = 6 * 1024 * 1024;
+/** The largest file a verb reads or writes as a whole: an isolate has 128 MB for everything. */
+export const MAX_SANDBOX_FILE_BYTES = 32 * 1024 * 1024;
 /** How long a container stays up with nothing at work. */
 export const SANDBOX_SLEEP_AFTER_MS = 600_000;
 /** How soon a container that was busy when it should have gone to sleep is looked at again. */

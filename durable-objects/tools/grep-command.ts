@@ -23,8 +23,8 @@ export interface GrepRequest {
   literal: boolean;
 }
 
-/** Room for a path, and for four bytes of each unit that is shown. */
-const MAX_LINE_BYTES = 4096 + 4 * MAX_GREP_LINE_UNITS;
+/** Room for a path, and for four bytes of each unit that is shown; a hundred of them fit what a sandbox keeps of stdout. */
+const MAX_LINE_BYTES = 3072 + 4 * MAX_GREP_LINE_UNITS;
 
 export function ripgrepCommand(request: GrepRequest): SearchCommand {
   const { pattern } = request;

@@ -19,6 +19,7 @@ export { createGlobTool } from "./glob.ts";
 export { createGrepTool } from "./grep.ts";
 export { createPathLocks, type PathLocks } from "./path-lock.ts";
 export { createReadTool } from "./read.ts";
+export { throwIfReserved } from "./reserved-names.ts";
 export { createTaskTool, type TaskRoster } from "./task.ts";
 export { createWriteTool } from "./write.ts";
 

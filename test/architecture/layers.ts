@@ -39,7 +39,15 @@ export const ROOMS: readonly Room[] = [
 
   { path: "durable-objects/models", role: "the providers", may: [PROTOCOL, { ...AGENT, typesOnly: true }] },
   { path: "durable-objects/tools", role: "the tools", may: [PROTOCOL, CONTAINERS] },
-  { path: "durable-objects/agent", role: "the authoring API", may: [PROTOCOL, CONTAINERS, HOW_TOOLS_ARE_DECLARED] },
+  {
+    path: "durable-objects/agent",
+    role: "the authoring API",
+    may: [
+      ...[PROTOCOL, CONTAINERS, HOW_TOOLS_ARE_DECLARED],
+      // Authors compose the built-in tools in a factory's `tools`; the names the framework keeps are refused here.
+      { ...TOOLS, files: ["index.ts", "reserved-names.ts"] },
+    ],
+  },
   {
     path: "durable-objects/prompt",
     role: "the prompt",

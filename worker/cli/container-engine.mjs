@@ -1,5 +1,5 @@
 /**
- * The container engine that `npm start` with SANDBOX=container needs: is it there, and which base does it build on.
+ * The container engine that `npm start` with SANDBOX=container or cloudflare needs: is it there, and which base does it build on.
  *
  * Plain JavaScript: it runs before anything is installed.
  */
@@ -29,14 +29,15 @@ function quote(word) {
  * The environment wrangler gets, once an engine has answered. Throws with what to do where none does.
  *
  * @param {Variables} environment what wrangler would get @param {string} runFolder of this run alone
+ * @param {string} [sandbox] the kind that was asked for
  * @returns {Variables}
  */
-export function prepareContainerEngine(environment, runFolder) {
+export function prepareContainerEngine(environment, runFolder, sandbox = "container") {
   const program = environment.WRANGLER_DOCKER_BIN || "docker";
   if (!succeeds(program, ["info"], environment)) {
     const where = environment.DOCKER_HOST ? ` at ${environment.DOCKER_HOST}` : "";
     throw new Error(
-      `SANDBOX=container needs a container engine, and none answers${where} to \`${program} info\`. Start Docker (or name ` +
+      `SANDBOX=${sandbox} needs a container engine, and none answers${where} to \`${program} info\`. Start Docker (or name ` +
         "another engine's program in WRANGLER_DOCKER_BIN and its socket in DOCKER_HOST), or run without containers: " +
         "SANDBOX=virtual npm start",
     );

@@ -64,9 +64,14 @@ function withoutFlags(args, names) {
  * besides `--ip`, `--port` and `--env-file`.
  */
 
+/** Whether the sandbox is a container that this machine must run. @param {string | undefined} sandbox */
+export function needsContainers(sandbox) {
+  return sandbox === CONTAINER_ENVIRONMENT || sandbox === "cloudflare";
+}
+
 /**
  * @param {readonly string[]} args
- * @param {string} [sandbox] with `container` the environment of that name runs, with containers on
+ * @param {string} [sandbox] containers are on for the kinds that need them; with `container` its environment runs
  * @returns {DevArguments}
  */
 export function parseDevArguments(args, sandbox) {
@@ -78,7 +83,7 @@ export function parseDevArguments(args, sandbox) {
   const environment = readFlag(args, "env", "e");
   const rest = withoutFlags(args, ["--port", "--ip", "--env-file"]);
   const defaults = {
-    "enable-containers": `--enable-containers=${sandbox === CONTAINER_ENVIRONMENT}`,
+    "enable-containers": `--enable-containers=${needsContainers(sandbox)}`,
     "show-interactive-dev-session": "--show-interactive-dev-session=false",
     "inspector-port": "--inspector-port=0",
   };

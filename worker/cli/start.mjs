@@ -12,7 +12,7 @@ import net from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { prepareContainerEngine } from "./container-engine.mjs";
-import { CONTAINER_ENVIRONMENT, parseDevArguments, renderAddress } from "./dev-arguments.mjs";
+import { needsContainers, parseDevArguments, renderAddress } from "./dev-arguments.mjs";
 import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-settings.mjs";
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
@@ -142,7 +142,9 @@ async function main() {
   const address = renderAddress(dev.ip, port);
   const runFolder = openRunFolder();
   const plain = filterHostEnvironment(process.env, runFolder);
-  const environment = settings.SANDBOX === CONTAINER_ENVIRONMENT ? prepareContainerEngine(plain, runFolder) : plain;
+  const environment = needsContainers(settings.SANDBOX)
+    ? prepareContainerEngine(plain, runFolder, settings.SANDBOX)
+    : plain;
   const envFile = path.join(runFolder, "settings.env");
   fs.writeFileSync(envFile, renderEnvFile(settings), { mode: 0o600 });
 

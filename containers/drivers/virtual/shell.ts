@@ -9,19 +9,18 @@
  *
  * just-bash tells no text from bytes at its end: output that is no valid UTF-8 arrives as Latin-1 letters, not as U+FFFD.
  */
-import type { Bash, BashOptions, CommandContext } from "just-bash";
+import type { CommandContext } from "just-bash";
 import type { Timers } from "../../../durable-objects/protocol/clock.ts";
 import { MAX_EXEC_OUTPUT_UNITS } from "../../../durable-objects/protocol/limits.ts";
 import type { ExecResult } from "../../sandbox.ts";
+import { DEADLINE_SITE, type Deadline, runInBash } from "../bash/run-in-bash.ts";
+import { SHELL_LIMITS } from "../bash/shell-limits.ts";
 import { exists, makeDirectory } from "./file-operations.ts";
 import { shellFiles } from "./shell-files.ts";
+import { smallCommands } from "./small-commands.ts";
 import { MAX_STAGED_BYTES, type StagedFiles } from "./staged-files.ts";
 
 export const HOME_DIRECTORY = "/workspace";
-export const TIMED_OUT_EXIT_CODE = 124;
-/** How long a command that does not sleep may go on after its deadline before it is aborted. */
-const DEADLINE_GRACE_MS = 20;
-const DEADLINE_SITE = "the deadline has passed";
 
 const BASE_ENV: Readonly<Record<string, string>> = {
   HOME: HOME_DIRECTORY,
@@ -35,32 +34,6 @@ const BASE_ENV: Readonly<Record<string, string>> = {
   TMPDIR: "/tmp",
 };
 
-/** What one just-bash may take: sizes for an isolate of 128 MB, counts that end an endless loop within seconds. */
-export const SHELL_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
-  maxSourceBytes: 4 * 1024 * 1024,
-  maxCommandCount: 100_000,
-  maxLoopIterations: 100_000,
-  maxAwkIterations: 1_000_000,
-  maxSedIterations: 1_000_000,
-  maxJqIterations: 1_000_000,
-  maxQueryElements: 200_000,
-  maxCsvRows: 200_000,
-  maxCsvCells: 1_000_000,
-  maxStringLength: 32 * 1024 * 1024,
-  maxOutputSize: 32 * 1024 * 1024,
-  maxLiveBytes: 48 * 1024 * 1024,
-  maxInputBytes: 256 * 1024 * 1024,
-  maxHeredocSize: 4 * 1024 * 1024,
-  maxArchiveBytes: 32 * 1024 * 1024,
-  maxArchiveEntryBytes: 32 * 1024 * 1024,
-  maxArchiveCompressedBytes: 32 * 1024 * 1024,
-  maxArrayElements: 100_000,
-  maxBraceExpansionResults: 10_000,
-  maxGlobOperations: 200_000,
-  maxTraversalEntries: 200_000,
-  maxFileDescriptors: 256,
-};
-
 export interface ShellOptions {
   cwd: string;
   env: Record<string, string> | undefined;
@@ -68,12 +41,6 @@ export interface ShellOptions {
   deadline: Deadline | undefined;
   signal: AbortSignal;
   timers: Timers;
-}
-
-/** A point in time; `passed` resolves there. */
-export interface Deadline {
-  hasPassed(): boolean;
-  readonly passed: Promise<void>;
 }
 
 /** Resolves for every command, also one that just-bash itself fails on. Output is the tail. */
@@ -92,40 +59,13 @@ export async function runShell(files: StagedFiles, command: string, options: She
     executionLimits: SHELL_LIMITS,
     // It patches the globals of the whole isolate, and no user JavaScript runs here.
     defenseInDepth: false,
-    customCommands: [justBash.defineCommand("sleep", (args, context) => sleepCommand(args, context, options))],
+    customCommands: [
+      justBash.defineCommand("sleep", (args, context) => sleepCommand(args, context, options)),
+      ...smallCommands(justBash.defineCommand),
+    ],
   });
-  return settleOutput(await execute(bash, command, options), files);
-}
-
-async function execute(bash: Bash, command: string, options: ShellOptions): Promise<ExecResult> {
-  const stop = new AbortController();
-  const onAbort = (): void => stop.abort();
-  options.signal.addEventListener("abort", onAbort, { once: true });
-  if (options.signal.aborted) stop.abort();
-  let cancelGrace = (): void => {};
-  let isRunning = true;
-  void options.deadline?.passed.then(() => {
-    if (isRunning) cancelGrace = options.timers.after(DEADLINE_GRACE_MS, onAbort);
-  });
-  try {
-    const { stdout, stderr, exitCode } = await bash.exec(command, { signal: stop.signal, rawScript: true });
-    const isLate = options.deadline?.hasPassed() && (stderr.includes(DEADLINE_SITE) || stop.signal.aborted);
-    if (!isLate) return { stdout, stderr, exitCode };
-    return { stdout, stderr: withoutDeadlineNotice(stderr), exitCode: TIMED_OUT_EXIT_CODE };
-  } catch (error) {
-    return { stdout: "", stderr: `bash: ${error instanceof Error ? error.message : String(error)}\n`, exitCode: 1 };
-  } finally {
-    isRunning = false;
-    cancelGrace();
-    options.signal.removeEventListener("abort", onAbort);
-  }
-}
-
-function withoutDeadlineNotice(stderr: string): string {
-  return stderr
-    .split("\n")
-    .filter((line) => !line.includes(DEADLINE_SITE) && line !== "bash: execution aborted")
-    .join("\n");
+  const { deadline, signal, timers } = options;
+  return settleOutput(await runInBash(bash, command, { deadline, signal, timers }), files);
 }
 
 async function sleepCommand(args: string[], context: CommandContext, options: ShellOptions): Promise<ExecResult> {

@@ -9,6 +9,7 @@
 
 import { fileError } from "../../file-errors.ts";
 import type { DirectoryEntry, FileStore, Inode, InodeKind } from "../../file-store.ts";
+import { compareNames } from "../bash/compare-names.ts";
 import { deviceEntries, deviceEntry, deviceInode, isDevice, isVolatileDirectory } from "./devices.ts";
 
 export const MAX_STAGED_BYTES = 32 * 1024 * 1024;
@@ -252,19 +253,4 @@ export class StagedFiles {
     }
     this.#stagedBytes += bytes;
   }
-}
-
-const encoder = new TextEncoder();
-
-/** Byte order of UTF-8, which is SQLite's and `LC_ALL=C sort`'s; UTF-16 order differs above the BMP. */
-export function compareNames(a: string, b: string): number {
-  if (a === b) return 0;
-  const left = encoder.encode(a);
-  const right = encoder.encode(b);
-  const shared = Math.min(left.length, right.length);
-  for (let index = 0; index < shared; index += 1) {
-    const difference = (left[index] ?? 0) - (right[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
 }

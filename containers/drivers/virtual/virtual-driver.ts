@@ -11,12 +11,16 @@ import { decodeText } from "../../decode-text.ts";
 import type { DriverExecOptions, SandboxDriver } from "../../driver.ts";
 import type { FileStore, KeyedOutcome } from "../../file-store.ts";
 import type { ExecResult, FileStat } from "../../sandbox.ts";
+import { startDeadline, TIMED_OUT_EXIT_CODE } from "../bash/run-in-bash.ts";
+import { type SearchTree, shellSearch } from "../bash/search.ts";
 import { commandQueueOf } from "./command-queue.ts";
 import * as operations from "./file-operations.ts";
 import { mergeChanges } from "./merge-changes.ts";
-import { virtualSearch } from "./search.ts";
-import { type Deadline, runShell, TIMED_OUT_EXIT_CODE } from "./shell.ts";
+import { runShell } from "./shell.ts";
 import { StagedFiles } from "./staged-files.ts";
+
+/** A clock of whole milliseconds may be one behind: a caller's own timer of the same length must have passed first. */
+const DEADLINE_SLACK_MS = 2;
 
 export interface VirtualDriverOptions {
   clock: Clock;
@@ -47,7 +51,7 @@ export function virtualDriver(store: FileStore, options: VirtualDriverOptions): 
     stop: AbortSignal,
   ): Promise<ExecResult> => {
     const view = open();
-    const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (clock.now() - askedAtMs);
+    const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (clock.now() - askedAtMs) + DEADLINE_SLACK_MS;
     const deadline = leftMs === undefined ? undefined : startDeadline(leftMs, timers);
     let result: ExecResult = { stdout: "", stderr: "", exitCode: TIMED_OUT_EXIT_CODE };
     try {
@@ -108,7 +112,22 @@ export function virtualDriver(store: FileStore, options: VirtualDriverOptions): 
     async realPath(path) {
       return operations.realPath(open(), path);
     },
-    search: virtualSearch(store),
+    search: shellSearch(() => searchTree(open())),
+  };
+}
+
+/** The last commit as the search walks it. */
+function searchTree(view: StagedFiles): SearchTree {
+  return {
+    list: async (path) => operations.readDirectory(view, path),
+    async kindOf(path) {
+      try {
+        return operations.stat(view, path).kind;
+      } catch {
+        return undefined;
+      }
+    },
+    read: async (path) => operations.readFile(view, path),
   };
 }
 
@@ -120,14 +139,4 @@ function fileStatOf(isSymbolicLink: boolean, target: ReturnType<typeof operation
     size: target.size,
     mtime: new Date(target.mtimeMs),
   };
-}
-
-function startDeadline(delayMs: number, timers: Timers): Deadline & { cancel: () => void } {
-  let hasPassed = delayMs <= 0;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = timers.after(delayMs, () => {
-    hasPassed = true;
-    resolve();
-  });
-  return { hasPassed: () => hasPassed, passed: promise, cancel };
 }

@@ -11,7 +11,7 @@ import { BerthError } from "../../protocol/errors.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
 import { abandonToolOnAbort } from "../../tools/abandon-on-abort.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
-import { createSandboxTools } from "../../tools/index.ts";
+import { createSandboxTools, throwIfReserved } from "../../tools/index.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 import { createTaskTool } from "../../tools/task.ts";
 import { INTERRUPTED_RESULT } from "../recovery/closing-records.ts";
@@ -33,12 +33,15 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
   };
 }
 
-/** @param sandbox present iff the render mounts one. */
+/**
+ * A factory's `tools` replaces the six; the framework's own are appended to either.
+ *
+ * @param sandbox present iff the render mounts one.
+ */
 export function assembleTools(rendered: RenderedAgent, sandbox: Sandbox | undefined, locks: PathLocks): DurableTool[] {
   const subagents: string[] = [];
-  // A factory's own tools are pi's; without a replay policy they count as `unknown`.
-  const replaced = sandbox && (rendered.sandbox?.factory.tools?.(sandbox, { subagents }) as DurableTool[] | undefined);
-  const own = sandbox ? (replaced ?? createSandboxTools(sandbox, { locks })) : [];
+  const own = sandbox ? (replacedTools(rendered, sandbox, subagents) ?? createSandboxTools(sandbox, { locks })) : [];
+  for (const { name } of own) throwIfReserved(name);
   const tools = [...own, createTaskTool({ available: () => subagents }), ...rendered.tools];
   const seen = new Set<string>();
   for (const { name } of tools) {
@@ -46,6 +49,27 @@ export function assembleTools(rendered: RenderedAgent, sandbox: Sandbox | undefi
     seen.add(name);
   }
   return tools;
+}
+
+/** A factory's own tools are pi's; without a replay policy they count as `unknown`. */
+function replacedTools(rendered: RenderedAgent, sandbox: Sandbox, subagents: string[]): DurableTool[] | undefined {
+  const factory = rendered.sandbox?.factory;
+  // Called as a method: a factory may be an object with state.
+  const tools: unknown = factory?.tools?.(sandbox, { subagents });
+  if (factory?.tools === undefined) return undefined;
+  if (!Array.isArray(tools) || !tools.every(isTool)) {
+    throw new BerthError("operation_failed", "[flue] useSandbox() sandbox `tools` must return an array of tools.");
+  }
+  return tools;
+}
+
+function isTool(value: unknown): value is DurableTool {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof Reflect.get(value, "name") === "string" &&
+    typeof Reflect.get(value, "execute") === "function"
+  );
 }
 
 export function guardTools(tools: readonly DurableTool[], enter = createGate(MAX_PARALLEL_TOOLS)): DurableTool[] {

@@ -60,6 +60,9 @@ describe("the arguments of npm start", () => {
     const { rest } = parseDevArguments([], "container");
     expect(rest).toEqual(expect.arrayContaining(["--env", "container", "--enable-containers=true"]));
     expect(parseDevArguments(["--env", "mine"], "container").rest).not.toContain("container");
+    const deployed = parseDevArguments([], "cloudflare").rest;
+    expect(deployed).toContain("--enable-containers=true");
+    expect(deployed).not.toContain("--env");
   });
 
   it("let the caller's own win, in every spelling", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchesName } from "../../../containers/drivers/virtual/name-glob.ts";
+import { matchesName } from "../../../containers/drivers/bash/name-glob.ts";
 import type { ExecResult, GlobQuery, GrepQuery } from "../../../containers/sandbox.ts";
 import { openDriver } from "./open-driver.ts";
 
