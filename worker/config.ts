@@ -79,6 +79,8 @@ export const VARIABLES = [
   },
 ] as const satisfies readonly Variable[];
 
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
 type VariableName = (typeof VARIABLES)[number]["name"];
 
 /** The environment of a Worker: strings, and bindings that are objects. */
@@ -136,6 +138,9 @@ function parseBaseUrl(env: Environment, name: VariableName): string | undefined 
 function parseProvider(env: Environment, key: VariableName, url: VariableName): ProviderSettings {
   const provider: ProviderSettings = {};
   const apiKey = readText(env, key);
+  if (apiKey !== undefined && !VISIBLE_ASCII.test(apiKey)) {
+    throw invalid(key, "must hold visible ASCII characters without blanks: it is sent in a header");
+  }
   const baseUrl = parseBaseUrl(env, url);
   if (apiKey !== undefined) provider.apiKey = apiKey;
   if (baseUrl !== undefined) provider.baseUrl = baseUrl;
@@ -158,7 +163,7 @@ function parseTokens(env: Environment): readonly string[] {
     .split(",")
     .map((token) => token.trim())
     .filter((token) => token !== "");
-  if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {
+  if (tokens.some((token) => !VISIBLE_ASCII.test(token))) {
     throw invalid("BERTH_TOKENS", "must hold tokens of visible ASCII characters without blanks, separated by commas");
   }
   return Object.freeze(tokens);

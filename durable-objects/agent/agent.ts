@@ -6,6 +6,8 @@
  *
  * Source: contract RUNTIME 4.
  */
+
+import type { TSchema } from "@sinclair/typebox";
 import type { SandboxFactory } from "../../containers/sandbox.ts";
 import type { DurableTool } from "../tools/define-tool.ts";
 
@@ -20,6 +22,8 @@ export interface Agent {
   /** Gives the first part of the instruction document, or nothing. */
   (context: AgentContext): string | undefined;
   description?: string;
+  /** Schema of what a conversation may be created with; absent: anything. */
+  initialData?: TSchema;
 }
 
 /** An entry of `worker/agents/index.ts`: the agent, or the agent with how it is served. */

@@ -3,13 +3,14 @@
  * result, and turns the result into the text a model reads.
  *
  * A call that a crash cut has an unknown outcome: authors' tools may do anything, so they are never run again silently.
+ * A durable tool is run again, with the outputs of the steps it had completed.
  *
  * Source: contract RUNTIME 2.6, 4.
  */
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { DurableTool } from "../tools/define-tool.ts";
+import type { DurableTool, StepNotes } from "../tools/define-tool.ts";
 import { throwIfReserved } from "../tools/reserved-names.ts";
 import { isNonEmptyString, isRecord, unknownField } from "./options.ts";
 
@@ -25,6 +26,19 @@ export interface AuthorToolContext<Input extends TObject> {
   log: ToolLog;
   /** The arguments, checked against `input`; empty when the tool declares none. */
   data: Static<Input>;
+  /** Only with `durable: true`. */
+  step?: ToolSteps;
+}
+
+/** Work that is done once, whatever crashes between: a completed step gives its recorded output again. */
+export interface ToolSteps {
+  /**
+   * Runs `work` and records what it gives, which must survive a JSON round trip. The name is the step's identity within
+   * the call; naming two steps alike throws.
+   *
+   * @example `const order = await step.do("create order", () => api.createOrder(data));`
+   */
+  do<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
 
 /** `output` is sent to the model as JSON. `terminate` ends the turn when every result of its batch does. */
@@ -45,7 +59,7 @@ export interface AuthorTool<Input extends TObject = TObject> {
   output?: TSchema;
   /** Not supported yet. */
   harness?: boolean;
-  /** Not supported yet. */
+  /** After a crash the tool runs again and its completed `step.do` results replay, instead of an unknown outcome. */
   durable?: boolean;
   /** Not supported yet. */
   approval?: unknown;
@@ -54,7 +68,7 @@ export interface AuthorTool<Input extends TObject = TObject> {
 }
 
 const FIELDS = ["name", "description", "input", "output", "harness", "durable", "approval", "run"];
-const UNSUPPORTED = ["harness", "durable", "approval"] as const;
+const UNSUPPORTED = ["harness", "approval"] as const;
 
 function definitionProblem(definition: unknown): string | undefined {
   if (!isRecord(definition)) return "the definition must be an object.";
@@ -118,14 +132,39 @@ export function parseAuthorTool(definition: unknown): AuthorTool {
   return tool;
 }
 
-export function createDurableTool(tool: AuthorTool): DurableTool {
+/** Steps of one call, over where they are kept. */
+function createSteps(tool: string, toolCallId: string, notes: StepNotes): ToolSteps {
+  const used = new Set<string>();
+  return {
+    async do<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+      if (!isNonEmptyString(name)) throw new Error(`Tool "${tool}": a step needs a non-empty name.`);
+      if (used.has(name)) throw new Error(`Tool "${tool}" has two steps named "${name}" in one call.`);
+      used.add(name);
+      const known = notes.find(toolCallId, name);
+      // What was recorded under this name came from this very step.
+      if (known) return known.output as T;
+      const output = await work();
+      const text = JSON.stringify(output);
+      if (text === undefined && output !== undefined) {
+        throw new Error(`Tool "${tool}", step "${name}": the output is not JSON.`);
+      }
+      notes.record(toolCallId, name, output);
+      // The same value now as after a crash.
+      return (text === undefined ? undefined : JSON.parse(text)) as T;
+    },
+  };
+}
+
+export function createDurableTool(tool: AuthorTool, notes?: StepNotes): DurableTool {
   const parameters = tool.input ?? Type.Object({});
+  const isDurable = tool.durable === true;
   return {
     name: tool.name,
     label: tool.name,
     description: tool.description,
     parameters,
-    replayPolicy: "unknown",
+    replayPolicy: isDurable ? "steps" : "unknown",
+    ...(isDurable && { withSteps: (given: StepNotes) => createDurableTool(tool, given) }),
     async execute(toolCallId, args, signal) {
       if (signal?.aborted) throw new Error("Operation aborted");
       const context: AuthorToolContext<TObject> = {
@@ -135,6 +174,7 @@ export function createDurableTool(tool: AuthorTool): DurableTool {
         data: (tool.input === undefined ? {} : args) as Static<TObject>,
       };
       if (signal !== undefined) context.signal = signal;
+      if (isDurable && notes) context.step = createSteps(tool.name, toolCallId, notes);
       return renderReturn(tool, await tool.run(context));
     },
   };

@@ -9,20 +9,33 @@ import { createThreadSandbox } from "../../containers/thread-sandbox.ts";
 import type { RenderedAgent } from "../agent/agent.ts";
 import type { ResolvedModel } from "../models/model.ts";
 import type { Clock, Timers } from "../protocol/clock.ts";
+import { BerthError } from "../protocol/errors.ts";
 import type { Ids } from "../protocol/ids.ts";
-import { ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
-import type { Admission, Receipt } from "../protocol/rpc.ts";
+import { ROOT_THREAD } from "../protocol/records.ts";
+import type {
+  Admission,
+  AttachmentAnswer,
+  QueueView,
+  Receipt,
+  SettledAnswer,
+  SubmissionView,
+} from "../protocol/rpc.ts";
 import { createPathLocks } from "../tools/path-lock.ts";
+import { admitSubmission } from "./admission.ts";
+import { byteSource } from "./byte-source.ts";
+import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
 import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
+import { revocableDatabase } from "./store/revocable-database.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
-import { type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
+import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
 import type { AttemptEnd, AttemptPorts, PromptPort } from "./turn/ports.ts";
+import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
   db: Database;
@@ -32,7 +45,8 @@ export interface EngineParts {
   ids: Ids;
   random(): number;
   sandboxKind: string;
-  sandboxHost: SandboxHost;
+  createSandboxHost(db: Database): SandboxHost;
+  findInitialDataFault(agent: string, initialData: unknown): string | undefined;
   render(instance: Instance): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;
   runAttempt(ports: AttemptPorts): Promise<AttemptEnd>;
@@ -42,12 +56,19 @@ export interface EngineParts {
 export interface Engine {
   /** Makes an input durable together with the alarm that backs it (A1), then starts what can start. */
   admit(admission: Admission): Receipt;
-  /** Asks every unsettled submission to end; false when there is none. */
-  abort(): boolean;
+  /** Asks every unsettled submission to end, or the one named; false when there is none. */
+  abort(submissionId?: string): boolean;
+  readSubmission(submissionId: string): SubmissionView;
+  readQueue(): QueueView;
+  /** What a submission came to, at the latest after `ms`. */
+  waitSettled(submissionId: string, ms: number): Promise<SettledAnswer | undefined>;
+  readAttachment(attachmentId: string): AttachmentAnswer;
   supervisor: Supervisor;
   stream: ConversationStream;
   /** Nothing was ever written here: there is no conversation. */
   readInstance(): Instance | undefined;
+  /** Ends what runs and follows; nothing of this engine can read or write any more. */
+  close(): void;
 }
 
 function sha256Hex(text: string): string {
@@ -65,10 +86,13 @@ function promptPort(prompts: PromptStore, clock: Clock, log: AttemptLog): Prompt
 }
 
 export function createEngine(parts: EngineParts): Engine {
-  const { db, clock, timers, ids } = parts;
+  const { clock, timers, ids } = parts;
+  const { db, revoke } = revocableDatabase(parts.db);
+  const sandboxHost = parts.createSandboxHost(db);
   const journal = new Journal(db, clock);
   const queue = new SubmissionQueue(db);
-  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock, ids, sandboxKind: parts.sandboxKind });
+  const attachments = createAttachmentStore(db);
+  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
   const prompts = createPromptStore(db);
   const locks = createPathLocks();
   const sandboxes = new Map<string, Promise<Sandbox>>();
@@ -79,7 +103,7 @@ export function createEngine(parts: EngineParts): Engine {
     const name = `${factory.kind ?? "custom"}:${cwd ?? ""}`;
     const opened =
       sandboxes.get(name) ??
-      factory.createSandbox({ id: instance?.id ?? "", host: sandboxHost(instance) }).then((sandbox) => {
+      factory.createSandbox({ id: instance?.id ?? "", host: hostOf(instance) }).then((sandbox) => {
         const own = createThreadSandbox(sandbox, ROOT_THREAD);
         return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
       });
@@ -89,10 +113,10 @@ export function createEngine(parts: EngineParts): Engine {
     return opened;
   }
 
-  function sandboxHost(instance: Instance | undefined): SandboxHost {
-    if (!instance) return parts.sandboxHost;
+  function hostOf(instance: Instance | undefined): SandboxHost {
+    if (!instance) return sandboxHost;
     const { agent, id, uid } = instance;
-    return { ...parts.sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
+    return { ...sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {
@@ -103,9 +127,12 @@ export function createEngine(parts: EngineParts): Engine {
       providerRetries: submission.providerRetries,
       clearProviderRetries: () => log.write(() => queue.change(submission.seq, { providerRetries: 0 })),
       signal,
+      joinQueued: () => lifecycle.joinQueued(submission),
+      joinOrComplete: () => lifecycle.joinOrComplete(submission),
+      readAttachment: (id) => readBase64(attachments, id),
       journal: {
         append: log.append,
-        readTranscript: () => journal.readTranscript(ROOT_THREAD, 0),
+        readTranscript: (after) => journal.readTranscript(ROOT_THREAD, after),
         readSubmission: () => lifecycle.recordsOf(submission),
         hasToolCall: (id) => journal.hasToolCall(id),
         get isWatched() {
@@ -115,14 +142,11 @@ export function createEngine(parts: EngineParts): Engine {
       prompt: promptPort(prompts, clock, log),
       workspace: {
         readGeneration: () => readWorkspaceGeneration(db),
-        noteGeneration(generation, told) {
-          let records: StoredRecord[] = [];
+        noteGeneration: (generation, told) =>
           log.write(() => {
             writeWorkspaceGeneration(db, generation);
-            records = log.append(told);
-          });
-          return records;
-        },
+            log.append(told);
+          }),
       },
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
@@ -149,25 +173,63 @@ export function createEngine(parts: EngineParts): Engine {
     report: parts.report,
   });
   const stream = new ConversationStream({ journal, queue, timers, readInstance: readBorn });
+  const { sandboxKind, findInitialDataFault } = parts;
+  const admission = { db, journal, queue, attachments, clock, ids, sandboxKind, findInitialDataFault };
+  const views = { journal, queue };
+
+  function abortOne(submissionId: string): boolean {
+    const submission = queue.find(submissionId);
+    if (!submission) throw submissionNotFound();
+    if (submission.state === "settled") return false;
+    if (submission.state !== "running") {
+      lifecycle.settleAside(submission, "aborted", ABORTED);
+      return true;
+    }
+    queue.requestAbort(clock.now(), submissionId);
+    supervisor.pass();
+    return true;
+  }
+
+  function abortAll(): boolean {
+    if (queue.countUnsettled() === 0) return false;
+    queue.requestAbort(clock.now());
+    supervisor.pass();
+    return true;
+  }
+
   return {
-    admit(admission) {
+    admit(send) {
       const receipt = db.transaction(() => {
-        const admitted = lifecycle.admit(admission);
+        const admitted = admitSubmission({ ...admission, readInstance: readBorn }, send);
         supervisor.arm();
         return admitted;
       });
       supervisor.pass();
       return receipt;
     },
-    abort() {
-      const isBusy = queue.requestAbort(clock.now()) > 0;
-      if (isBusy) supervisor.pass();
-      return isBusy;
+    abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
+    readSubmission: (submissionId) => readSubmissionView(views, submissionId),
+    readQueue: () => readQueueView(views),
+    waitSettled: (submissionId, ms) => stream.waitFor(ms, () => readSettledAnswer(views, submissionId)),
+    readAttachment(attachmentId) {
+      const head = attachments.readHead(attachmentId);
+      if (!head) throw new BerthError("attachment_not_found", "The conversation has no such attachment.");
+      return { ...head, body: byteSource(attachments.readParts(attachmentId)) };
     },
     supervisor,
     stream,
     readInstance: readBorn,
+    close() {
+      supervisor.stop();
+      revoke();
+      journal.wakeAll();
+    },
   };
+}
+
+function readBase64(attachments: AttachmentStore, id: string): string | undefined {
+  if (!attachments.readHead(id)) return undefined;
+  return Buffer.concat([...attachments.readParts(id)]).toString("base64");
 }
 
 function requireInstance(instance: Instance | undefined): Instance {

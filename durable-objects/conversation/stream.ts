@@ -9,12 +9,15 @@
  */
 import type { Timers } from "../protocol/clock.ts";
 import { BerthError } from "../protocol/errors.ts";
+import { parseMessageId } from "../protocol/ids.ts";
 import { LONG_POLL_MS, SSE_HEARTBEAT_MS, UPDATES_PAGE_BATCHES, UPDATES_PAGE_BYTES } from "../protocol/limits.ts";
 import { renderOffset } from "../protocol/offset.ts";
 import { ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
-import type { ReadAnswer, UpdatesQuery } from "../protocol/rpc.ts";
+import type { HistoryPageQuery, ReadAnswer, UpdatesQuery } from "../protocol/rpc.ts";
 import type { CheckpointChunk } from "../protocol/wire.ts";
+import { createByteStream, textPieceStream, textStream } from "./byte-source.ts";
 import { chunksOf, type ProjectionContext } from "./projection/chunks.ts";
+import { readHistoryPage } from "./projection/history-page.ts";
 import { foldResponse } from "./projection/render-message.ts";
 import { renderSnapshot } from "./projection/snapshot.ts";
 import type { Instance } from "./store/instance.ts";
@@ -24,7 +27,6 @@ import type { SubmissionQueue } from "./store/submission-queue.ts";
 const JSON_TYPE = "application/json";
 const HEARTBEAT = ": heartbeat\n\n";
 const SNAPSHOT_PAGE_RECORDS = 200;
-const SNAPSHOT_PIECE_UNITS = 64 * 1024;
 
 interface Page {
   /** Chunks as JSON texts. */
@@ -56,8 +58,33 @@ export class ConversationStream {
     const { uid, incarnation } = this.#instance();
     const head = this.#parts.journal.head();
     const offset = renderOffset(head);
-    const pieces = renderSnapshot({ conversationId: uid, offset, incarnation }, this.#recordsUpTo(head));
-    return { body: byteStream(pieces), contentType: JSON_TYPE, offset, upToDate: true };
+    // What is settled never changes and is read as it is sent. A response that is being written is read now: its deltas
+    // may be gone a moment later, and the offset promises that they were seen.
+    const openSeq = this.#parts.queue.running()?.inputSeq ?? head + 1;
+    const open = this.#parts.journal.read(ROOT_THREAD, openSeq - 1, Number.MAX_SAFE_INTEGER, head);
+    const records = chain(this.#recordsUpTo(openSeq - 1), open);
+    const pieces = renderSnapshot({ conversationId: uid, offset, incarnation }, records);
+    return { body: textPieceStream(pieces), contentType: JSON_TYPE, offset, upToDate: true };
+  }
+
+  /** The newest messages, or those before one; what is read follows the page. */
+  readHistoryPage(query: HistoryPageQuery): ReadAnswer {
+    const { uid, incarnation } = this.#instance();
+    const { journal } = this.#parts;
+    const head = journal.head();
+    const before = query.before === undefined ? head + 1 : this.#positionOf(query.before);
+    const { readResponse } = this.#context();
+    const page = readHistoryPage(
+      {
+        readBack: (seq, limit) => journal.readBack(ROOT_THREAD, seq, limit),
+        readResponse: (submissionId) => readResponse(submissionId, head),
+      },
+      before,
+      query.limit,
+    );
+    const offset = renderOffset(head);
+    const body = textStream(JSON.stringify({ v: 1, conversationId: uid, offset, incarnation, ...page }));
+    return { body, contentType: JSON_TYPE, offset };
   }
 
   async readUpdates(query: UpdatesQuery): Promise<ReadAnswer> {
@@ -76,7 +103,7 @@ export class ConversationStream {
     if (query.live === "long-poll" && query.after === head) await this.#change(LONG_POLL_MS).settled;
     const page = this.#page(instance, query.after);
     const answer: ReadAnswer = {
-      body: `[${[checkpoint(instance), ...page.chunks].join(",")}]`,
+      body: textStream(`[${[checkpoint(instance), ...page.chunks].join(",")}]`),
       contentType: JSON_TYPE,
       offset: renderOffset(page.next),
     };
@@ -90,9 +117,24 @@ export class ConversationStream {
     return instance;
   }
 
+  /** Number of the record at which a message stands. */
+  #positionOf(messageId: string): number {
+    const { journal, queue } = this.#parts;
+    const origin = parseMessageId(messageId);
+    const unknown = new BerthError("invalid_request", "The parameter before names no message of this conversation.");
+    if (!origin) throw unknown;
+    if (origin.kind === "record") return origin.seq;
+    const inputSeq = queue.find(origin.submissionId)?.inputSeq;
+    if (inputSeq === undefined) throw unknown;
+    if (origin.kind === "input") return inputSeq;
+    const first = journal.readFirstOfResponse(ROOT_THREAD, origin.submissionId, inputSeq);
+    if (first === undefined) throw unknown;
+    return first;
+  }
+
   #page(instance: Instance, after: number): Page {
     const { journal } = this.#parts;
-    const context = this.#context(instance);
+    const context: ProjectionContext = { conversationId: instance.uid, ...this.#context() };
     const records = journal.read(ROOT_THREAD, after, UPDATES_PAGE_BATCHES);
     const chunks: string[] = [];
     let units = 0;
@@ -107,10 +149,9 @@ export class ConversationStream {
     return { chunks, next, isUpToDate: next >= journal.head() };
   }
 
-  #context(instance: Instance): ProjectionContext {
+  #context(): Pick<ProjectionContext, "readResponse"> {
     const { journal, queue } = this.#parts;
     return {
-      conversationId: instance.uid,
       readResponse(submissionId, upTo) {
         const fromSeq = queue.find(submissionId)?.inputSeq ?? 0;
         return foldResponse(submissionId, journal.readSubmission(ROOT_THREAD, submissionId, fromSeq, upTo));
@@ -126,6 +167,27 @@ export class ConversationStream {
       const last = page.at(-1);
       if (!last || page.length < SNAPSHOT_PAGE_RECORDS) return;
       after = last.seq;
+    }
+  }
+
+  /** Resolves with what `read` gives, as soon as it gives something; `undefined` after `ms`. */
+  async waitFor<T>(ms: number, read: () => T | undefined): Promise<T | undefined> {
+    let isOver = false;
+    let cancelWait = (): void => {};
+    const stopTimer = this.#parts.timers.after(ms, () => {
+      isOver = true;
+      cancelWait();
+    });
+    try {
+      for (;;) {
+        const value = read();
+        if (value !== undefined || isOver) return value;
+        const wait = this.#change(ms);
+        cancelWait = wait.cancel;
+        await wait.settled;
+      }
+    } finally {
+      stopTimer();
     }
   }
 
@@ -153,7 +215,7 @@ export class ConversationStream {
         if (!changed) return HEARTBEAT + controlFrame({ ...page, isUpToDate: true });
       }
     };
-    return byteSource({
+    return createByteStream({
       async pull(controller) {
         try {
           controller.enqueue(encoder.encode(await nextFrames()));
@@ -185,6 +247,10 @@ export class ConversationStream {
   }
 }
 
+function* chain<T>(...parts: Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}
+
 function checkpoint(instance: Instance): string {
   const chunk: CheckpointChunk = { type: "stream-checkpoint", incarnation: instance.incarnation };
   return JSON.stringify(chunk);
@@ -198,29 +264,4 @@ function controlFrame(page: Pick<Page, "next" | "isUpToDate">): string {
   const offset = renderOffset(page.next);
   const control = JSON.stringify({ streamNextOffset: offset, ...(page.isUpToDate && { upToDate: true }) });
   return `event: control\nid: ${offset}\ndata:${control}\n\n`;
-}
-
-/** A byte stream: the kind that crosses RPC. Node's types and workerd's disagree on its constructor. */
-function byteSource(source: Omit<UnderlyingByteSource, "type">): ReadableStream<Uint8Array> {
-  return new ReadableStream({ type: "bytes", ...source } as unknown as UnderlyingSource<Uint8Array>);
-}
-
-/** Text pieces as bytes, made as the reader asks for them. */
-function byteStream(pieces: Generator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return byteSource({
-    pull(controller) {
-      let text = "";
-      while (text.length < SNAPSHOT_PIECE_UNITS) {
-        const next = pieces.next();
-        if (next.done) {
-          if (text !== "") controller.enqueue(encoder.encode(text));
-          controller.close();
-          return;
-        }
-        text += next.value;
-      }
-      controller.enqueue(encoder.encode(text));
-    },
-  });
 }

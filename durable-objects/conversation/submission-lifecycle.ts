@@ -1,6 +1,6 @@
 /**
- * Every change of a submission's state, each in one transaction with the record that says so (Q4): birth and admission,
- * start, a new attempt, a durable wait, settlement. The only file that writes both tables.
+ * Every change of a submission's state after its admission, each in one transaction with the record that says so (Q4):
+ * start, join, a new attempt, a durable wait, settlement. The only file that writes both tables.
  *
  * An attempt's own writes go through `attemptLog`, which refuses them once another attempt holds the row (Q5).
  *
@@ -8,18 +8,13 @@
  */
 import type { Clock } from "../protocol/clock.ts";
 import { BerthError, type Fault, faultOf } from "../protocol/errors.ts";
-import type { Ids } from "../protocol/ids.ts";
-import { MAX_UNSETTLED_SUBMISSIONS, SUBMISSION_TIMEOUT_MS } from "../protocol/limits.ts";
-import { renderOffset } from "../protocol/offset.ts";
-import { type RecordBody, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
-import type { Admission, Receipt } from "../protocol/rpc.ts";
+import { SUBMISSION_TIMEOUT_MS } from "../protocol/limits.ts";
+import { isRecordOf, type RecordBody, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
 import type { Outcome } from "../protocol/submission.ts";
 import { closingRecords } from "./recovery/closing-records.ts";
-import { standingOf } from "./recovery/standing.ts";
+import { type Standing, standingOf } from "./recovery/standing.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, insertInstance, readInstance } from "./store/instance.ts";
 import type { Journal } from "./store/journal.ts";
-import { migrate } from "./store/migrations.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { sumUsage } from "./usage.ts";
 
@@ -35,7 +30,7 @@ export interface AttemptLog {
   /** All bodies in one transaction; throws `StaleAttemptError` when the attempt was overtaken. */
   append(bodies: readonly RecordBody[]): StoredRecord[];
   /** Any other write of the attempt, under the same fence. */
-  write(work: () => void): void;
+  write<T>(work: () => T): T;
 }
 
 export interface LifecycleParts {
@@ -43,10 +38,10 @@ export interface LifecycleParts {
   journal: Journal;
   queue: SubmissionQueue;
   clock: Clock;
-  ids: Ids;
-  /** Kind of sandbox the deployment offers; recorded at birth. */
-  sandboxKind: string;
 }
+
+export const ABORTED: Fault = { type: "submission_aborted", message: "The submission was aborted." };
+const MALFORMED: Fault = { type: "operation_failed", message: "The stored message could not be read." };
 
 export class SubmissionLifecycle {
   readonly #parts: LifecycleParts;
@@ -55,41 +50,19 @@ export class SubmissionLifecycle {
     this.#parts = parts;
   }
 
-  /** Makes the input durable; the caller may be told so once the transaction is in. Throws `BerthError`. */
-  admit(admission: Admission): Receipt {
-    const { db, journal, queue, clock, ids } = this.#parts;
-    migrate(db);
-    return db.transaction(() => {
-      if (queue.countUnsettled() >= MAX_UNSETTLED_SUBMISSIONS) {
-        throw new BerthError("too_many_requests", "Too many messages of this conversation are waiting.", {
-          details: `At most ${MAX_UNSETTLED_SUBMISSIONS} submissions may be unsettled; wait for some to settle.`,
-        });
-      }
-      const instance = readInstance(db) ?? this.#bear(admission);
-      const submissionId = ids.next("sub");
-      const offsetSeq = journal.head();
-      queue.insert({
-        id: submissionId,
-        message: admission.message,
-        acceptedAt: clock.now(),
-        offsetSeq,
-        ...(admission.trace && { trace: admission.trace }),
-        ...(admission.subject !== undefined && { subject: admission.subject }),
-      });
-      return { offset: renderOffset(offsetSeq), submissionId, uid: instance.uid };
-    });
-  }
-
-  /** The queued submission becomes the running one; its message reaches the transcript. */
-  start(submission: Submission): Submission {
+  /** The queued submission becomes the running one. A message that cannot be read settles it at once: `undefined`. */
+  start(submission: Submission): Submission | undefined {
     const { db, journal, queue, clock } = this.#parts;
     return db.transaction(() => {
       const now = clock.now();
       const attemptSeq = journal.head();
-      const message = queue.takeInput(submission);
-      const input = journal.append(ROOT_THREAD, { type: "input", submissionId: submission.id, message });
+      const input = this.#applyInput(submission);
+      if (input.isMalformed) {
+        this.#settle({ ...submission, inputSeq: input.seq }, "failed", MALFORMED);
+        return undefined;
+      }
       const change = {
-        attempt: 1,
+        attempt: submission.attempt + 1,
         attemptSeq,
         inputSeq: input.seq,
         startedAt: now,
@@ -97,6 +70,35 @@ export class SubmissionLifecycle {
       };
       queue.move(submission, "running", change);
       return { ...submission, ...change, state: "running" as const };
+    });
+  }
+
+  /** All that wait join the running response, in order; the model reads them with its next request. */
+  joinQueued(host: Submission): void {
+    const { db, queue } = this.#parts;
+    const waiting = queue.queued().filter((submission) => submission.abortAt === undefined);
+    if (waiting.length === 0) return;
+    db.transaction(() => {
+      this.#requireAttempt(host);
+      for (const submission of waiting) {
+        const input = this.#applyInput(submission);
+        if (input.isMalformed) this.#settle({ ...submission, inputSeq: input.seq }, "failed", MALFORMED);
+        else queue.move(submission, "joined", { joinedInto: host.id, inputSeq: input.seq });
+      }
+    });
+  }
+
+  /**
+   * Where the response would stop: what waits joins it, or it settles `completed`, in one transaction, so that no message
+   * falls between the two.
+   */
+  joinOrComplete(host: Submission): "joined" | "settled" {
+    return this.#parts.db.transaction(() => {
+      this.#requireAttempt(host);
+      this.joinQueued(host);
+      if (!this.standingOf(host).completed) return "joined";
+      this.settleRunning(host, "completed");
+      return "settled";
     });
   }
 
@@ -123,76 +125,101 @@ export class SubmissionLifecycle {
     });
   }
 
-  /** The running submission ends; `submission` must hold the attempt that ends it. */
+  /** The running submission ends, and with it those that joined; `submission` must hold the attempt that ends it. */
   settleRunning(submission: Submission, outcome: Outcome, fault?: Fault): void {
-    const { db, journal, queue, clock } = this.#parts;
+    const { db, journal, queue } = this.#parts;
     db.transaction(() => {
       this.#requireAttempt(submission);
       const records = this.recordsOf(submission);
-      const standing = standingOf(records);
-      const closing = outcome === "completed" ? [] : closingRecords(submission.id, standing, outcome, fault);
-      for (const body of closing) journal.append(ROOT_THREAD, body);
-      journal.append(ROOT_THREAD, {
-        type: "settled",
-        submissionId: submission.id,
-        outcome,
-        ...(fault && { error: fault }),
-      });
-      queue.move(submission, "settled", { outcome, settledAt: clock.now(), resumeAt: null });
+      if (outcome !== "completed") {
+        const standing = standingOf(records, this.#lastJoinedSeq(submission));
+        for (const body of closingRecords(submission.id, standing, outcome, fault)) journal.append(ROOT_THREAD, body);
+      }
+      this.#end(submission, outcome, fault);
       const usage = sumUsage(records);
       if (usage) queue.recordUsage(submission.seq, usage);
+      this.#settleJoined(submission, records, outcome, fault);
     });
   }
 
-  /** A submission ends without having run: its input is recorded with its settlement. */
-  settleQueued(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
-    const { db, journal, queue, clock } = this.#parts;
-    db.transaction(() => {
-      const message = queue.takeInput(submission);
-      const input = journal.append(ROOT_THREAD, { type: "input", submissionId: submission.id, message });
-      const untouched = { openCalls: [], completed: false };
-      for (const body of closingRecords(submission.id, untouched, outcome, fault)) journal.append(ROOT_THREAD, body);
-      journal.append(ROOT_THREAD, {
-        type: "settled",
-        submissionId: submission.id,
-        outcome,
-        ...(fault && { error: fault }),
-      });
-      queue.move(submission, "settled", { outcome, settledAt: clock.now(), inputSeq: input.seq });
+  /** A submission that waits or has joined ends on its own: its input is recorded with its settlement if it was not. */
+  settleAside(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
+    this.#parts.db.transaction(() => {
+      const inputSeq = submission.inputSeq ?? this.#applyInput(submission).seq;
+      this.#settle({ ...submission, inputSeq }, outcome, fault);
     });
   }
 
+  /** All records of the submission's own, hints included. */
   recordsOf(submission: Submission): StoredRecord[] {
     return this.#parts.journal.readSubmission(ROOT_THREAD, submission.id, submission.inputSeq ?? 0);
   }
 
-  attemptLog(submission: Submission): AttemptLog {
-    const { db, journal } = this.#parts;
-    return {
-      append: (bodies) =>
-        db.transaction(() => {
-          this.#requireAttempt(submission);
-          return bodies.map((body) => journal.append(ROOT_THREAD, body));
-        }),
-      write: (work) =>
-        db.transaction(() => {
-          this.#requireAttempt(submission);
-          work();
-        }),
-    };
+  standingOf(submission: Submission): Standing {
+    return standingOf(this.recordsOf(submission), this.#lastJoinedSeq(submission));
   }
 
-  #bear(admission: Admission): Instance {
-    const { db, journal, ids, sandboxKind } = this.#parts;
-    const instance: Instance = {
-      uid: ids.next("inst"),
-      incarnation: ids.next("inc"),
-      agent: admission.agent,
-      id: admission.id,
-    };
-    insertInstance(db, instance);
-    journal.append(ROOT_THREAD, { type: "birth", ...instance, sandbox: sandboxKind });
-    return instance;
+  attemptLog(submission: Submission): AttemptLog {
+    const { db, journal } = this.#parts;
+    const write = <T>(work: () => T): T =>
+      db.transaction(() => {
+        this.#requireAttempt(submission);
+        return work();
+      });
+    return { write, append: (bodies) => write(() => bodies.map((body) => journal.append(ROOT_THREAD, body))) };
+  }
+
+  /** Records the input unless that was done before (a message that came back from a response it had joined). */
+  #applyInput(submission: Submission): { seq: number; isMalformed: boolean } {
+    if (submission.inputSeq !== undefined) return { seq: submission.inputSeq, isMalformed: false };
+    const { journal, queue } = this.#parts;
+    const { message, isMalformed } = queue.takeInput(submission);
+    const { seq } = journal.append(ROOT_THREAD, { type: "input", submissionId: submission.id, message });
+    return { seq, isMalformed };
+  }
+
+  #lastJoinedSeq(host: Submission): number {
+    return Math.max(0, ...this.#parts.queue.joinedInto(host.id).map((joined) => joined.inputSeq ?? 0));
+  }
+
+  /**
+   * Those that joined end with their host when the model has answered them. The others go back to their old place, their
+   * input not to be recorded again; but an abort that was meant for them ends them.
+   */
+  #settleJoined(host: Submission, records: readonly StoredRecord[], outcome: Outcome, fault: Fault | undefined): void {
+    const { queue } = this.#parts;
+    const answers = records.filter((record) => isRecordOf(record, "assistant") && !record.body.interrupted);
+    const lastAnswerSeq = answers.at(-1)?.seq ?? 0;
+    for (const joined of queue.joinedInto(host.id)) {
+      const isAnswered = lastAnswerSeq > (joined.inputSeq ?? 0);
+      if (isAnswered) this.#end(joined, outcome, fault, host.id);
+      else if (joined.abortAt !== undefined) this.#settle(joined, "aborted", ABORTED);
+      else {
+        queue.move(joined, "queued", { joinedInto: null });
+      }
+    }
+  }
+
+  /** Ends a submission that has no response of its own, with the advisory that says so. */
+  #settle(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
+    const untouched: Standing = { openCalls: [], completed: false };
+    const closing = closingRecords(submission.id, untouched, outcome, fault);
+    for (const body of closing) this.#parts.journal.append(ROOT_THREAD, body);
+    this.#end(submission, outcome, fault);
+  }
+
+  /** The one place where a row settles, together with its terminal record. */
+  #end(submission: Submission, outcome: Outcome, fault: Fault | undefined, answeredBySubmissionId?: string): void {
+    const { journal, queue, clock } = this.#parts;
+    journal.append(ROOT_THREAD, {
+      type: "settled",
+      submissionId: submission.id,
+      outcome,
+      ...(fault && { error: fault }),
+      ...(answeredBySubmissionId !== undefined && { answeredBySubmissionId }),
+    });
+    const { inputSeq = null } = submission;
+    queue.move(submission, "settled", { outcome, settledAt: clock.now(), resumeAt: null, inputSeq });
   }
 
   #requireAttempt(submission: Submission): void {
@@ -203,8 +230,8 @@ export class SubmissionLifecycle {
   }
 }
 
-/** The fault a settlement shows for an error of ours or of an agent's code: never a stack. */
+/** The fault a settlement shows: a framework error as it is; any other's text stays in the log, for it may hold anything. */
 export function settlementFault(error: unknown): Fault {
   if (error instanceof BerthError) return faultOf(error);
-  return { type: "operation_failed", message: error instanceof Error ? error.message : String(error) };
+  return { type: "operation_failed", message: "An exception ended the response. The log says more." };
 }

@@ -14,10 +14,9 @@ import {
   SETTLE_GRACE_MS,
   SUPERVISOR_BACKSTOP_MS,
 } from "../protocol/limits.ts";
-import { standingOf } from "./recovery/standing.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
-import { StaleAttemptError, type SubmissionLifecycle, settlementFault } from "./submission-lifecycle.ts";
+import { ABORTED, StaleAttemptError, type SubmissionLifecycle, settlementFault } from "./submission-lifecycle.ts";
 import type { AttemptEnd } from "./turn/ports.ts";
 
 export interface Alarm {
@@ -42,7 +41,6 @@ interface LiveAttempt {
   controller: AbortController;
 }
 
-const ABORTED: Fault = { type: "submission_aborted", message: "The submission was aborted." };
 const TIMED_OUT: Fault = { type: "submission_timeout", message: "The submission ran longer than it may." };
 const EXHAUSTED: Fault = {
   type: "submission_retry_exhausted",
@@ -57,26 +55,46 @@ export class Supervisor {
     this.#parts = parts;
   }
 
-  /** One look at the table: settles what is over, starts what is due. */
+  /** One look at the table: settles what is over, starts what is due. Never throws: a fault of ours is tried again. */
   pass(): void {
     this.arm();
+    try {
+      this.#look();
+      this.arm();
+    } catch (error) {
+      this.#parts.report("pass_failed", {
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      this.#parts.alarm.set(this.#parts.clock.now() + ATTEMPT_TICK_MS);
+    }
+  }
+
+  #look(): void {
     const { queue, lifecycle } = this.#parts;
     for (;;) {
       const running = queue.running();
       if (running) {
-        if (!this.#tend(running)) break;
-        continue;
+        if (this.#tend(running)) continue;
+        // An abort of all ends the running one first; one that was meant for a waiting message need not wait for it.
+        if (running.abortAt === undefined) {
+          for (const submission of queue.queuedAborts()) lifecycle.settleAside(submission, "aborted", ABORTED);
+        }
+        return;
       }
       const next = queue.nextQueued();
-      if (!next) break;
-      if (next.abortAt !== undefined) {
-        lifecycle.settleQueued(next, "aborted", ABORTED);
-        continue;
+      if (!next) return;
+      if (next.abortAt !== undefined) lifecycle.settleAside(next, "aborted", ABORTED);
+      else {
+        const started = lifecycle.start(next);
+        if (started) this.#launch(started);
       }
-      this.#launch(lifecycle.start(next));
-      break;
     }
-    this.arm();
+  }
+
+  /** The attempt that holds the conversation loses its place in memory; what it still writes is refused. */
+  stop(): void {
+    this.#live?.controller.abort();
+    this.#live = undefined;
   }
 
   /** Stores the earliest due time, or none when nothing is due. */
@@ -108,7 +126,7 @@ export class Supervisor {
     if (this.#isLive(running)) return this.#tendLive(running);
     const { lifecycle, journal, clock } = this.#parts;
     const now = clock.now();
-    if (standingOf(lifecycle.recordsOf(running)).completed) {
+    if (lifecycle.standingOf(running).completed) {
       lifecycle.settleRunning(running, "completed");
       return true;
     }
@@ -171,18 +189,20 @@ export class Supervisor {
       );
   }
 
-  /** The attempt's promise settled: what it says counts only while it still holds the row. */
+  /** The attempt's promise settled: what it says counts only while it still holds the row. Then the next may start. */
   #finish(live: LiveAttempt, submission: Submission, end: AttemptEnd): void {
     if (this.#live === live) this.#live = undefined;
-    const { queue, lifecycle, clock } = this.#parts;
-    const current = queue.running();
-    if (current?.id !== submission.id || current.attempt !== submission.attempt) return;
-    const isCut = current.abortAt !== undefined || (current.deadlineAt ?? Number.POSITIVE_INFINITY) <= clock.now();
-    if (end.kind === "completed") lifecycle.settleRunning(current, "completed");
-    else if (current.abortAt !== undefined) lifecycle.settleRunning(current, "aborted", ABORTED);
-    else if (isCut) lifecycle.settleRunning(current, "failed", TIMED_OUT);
+    const current = this.#parts.queue.running();
+    if (current?.id === submission.id && current.attempt === submission.attempt) this.#conclude(current, end);
+    this.pass();
+  }
+
+  #conclude(current: Submission, end: AttemptEnd): void {
+    const { lifecycle, clock } = this.#parts;
+    const isOver = (current.deadlineAt ?? Number.POSITIVE_INFINITY) <= clock.now();
+    if (current.abortAt !== undefined) lifecycle.settleRunning(current, "aborted", ABORTED);
+    else if (isOver) lifecycle.settleRunning(current, "failed", TIMED_OUT);
     else if (end.kind === "failed") lifecycle.settleRunning(current, "failed", end.fault);
     else if (end.kind === "retry") lifecycle.postpone(current, clock.now() + end.afterMs, current.providerRetries + 1);
-    this.pass();
   }
 }

@@ -7,7 +7,7 @@
 import { type AiBinding, createAiBindingFetch } from "@earendil-works/pi-ai/api/cloudflare-ai-binding";
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { CLOUDFLARE_WORKERS_AI_MODELS } from "@earendil-works/pi-ai/providers/cloudflare-workers-ai.models";
-import { type ChatCompletionsModel, unknownChatModel } from "./chat-completions.ts";
+import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -31,6 +31,7 @@ export const cloudflare: ModelProvider = {
       CATALOGUE.get(modelId) ??
       unknownChatModel({ id: modelId, provider: "cloudflare-workers-ai", baseUrl: BASE_URL, settings });
     const stream = createProviderStream({
+      adjustPayload: keepBlankResults,
       api: openAICompletionsApi(),
       apiKey: UNUSED_KEY,
       headers: NO_AUTHORIZATION,

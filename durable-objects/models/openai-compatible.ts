@@ -1,6 +1,6 @@
 /** `openai-compatible/<any name>`: the server at `OPENAI_BASE_URL` (Ollama, vLLM, a gateway), with or without a key. */
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
-import { type ChatCompletionsModel, unknownChatModel } from "./chat-completions.ts";
+import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -21,7 +21,11 @@ export const openaiCompatible: ModelProvider = {
       // The words every server of this kind understands; OpenAI's newer ones are refused by some.
       compat: { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" },
     };
-    const stream = createProviderStream({ api: openAICompletionsApi(), apiKey: settings.openai.apiKey ?? NO_KEY });
+    const stream = createProviderStream({
+      api: openAICompletionsApi(),
+      apiKey: settings.openai.apiKey ?? NO_KEY,
+      adjustPayload: keepBlankResults,
+    });
     return { model, stream };
   },
 };

@@ -2,7 +2,7 @@
 import type { Api, Model } from "@earendil-works/pi-ai";
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { OPENAI_MODELS } from "@earendil-works/pi-ai/providers/openai.models";
-import { type ChatCompletionsModel, unknownChatModel } from "./chat-completions.ts";
+import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -27,7 +27,11 @@ export const openai: ModelProvider = {
         : overChatCompletions(known, baseUrl);
     return {
       model,
-      stream: createProviderStream({ api: openAICompletionsApi(), apiKey: settings.openai.apiKey ?? "" }),
+      stream: createProviderStream({
+        api: openAICompletionsApi(),
+        apiKey: settings.openai.apiKey ?? "",
+        adjustPayload: keepBlankResults,
+      }),
     };
   },
 };

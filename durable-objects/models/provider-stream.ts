@@ -3,12 +3,19 @@
  *
  * pi folds an HTTP fault into a text. The status, the wait the provider asks for, and whether anything was answered at
  * all are lost there, so `fetch` is watched and the facts are attached as one diagnostic, which
- * `classifyProviderFault` reads. Tool-call ids are made safe and unique here, before anybody has seen them.
+ * `classifyProviderFault` reads.
  *
  * Source: contract RUNTIME 9.
  */
 import type { StreamFn } from "@earendil-works/pi-agent-core";
-import type { Api, AssistantMessage, Model, ProviderStreams, SimpleStreamOptions } from "@earendil-works/pi-ai";
+import type {
+  Api,
+  AssistantMessage,
+  Message,
+  Model,
+  ProviderStreams,
+  SimpleStreamOptions,
+} from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import { noUsage } from "../protocol/usage.ts";
 
@@ -30,6 +37,8 @@ export interface ProviderStreamConfig {
   apiKey: string;
   headers?: Record<string, string | null>;
   fetch?: typeof globalThis.fetch;
+  /** A last look at what is sent, beside the messages it was made of. Gives what to send. */
+  adjustPayload?(payload: unknown, messages: readonly Message[]): unknown;
   now?: () => number;
 }
 
@@ -104,6 +113,7 @@ export function createProviderStream(config: ProviderStreamConfig): StreamFn {
       maxRetries: 0,
       cacheRetention: options?.cacheRetention ?? "short",
     };
+    if (config.adjustPayload) request.onPayload = (payload) => config.adjustPayload?.(payload, context.messages);
     if (config.headers !== undefined) request.headers = { ...config.headers, ...options?.headers };
     const fail = (error: unknown) => {
       const message = setupFault(model, error, now());

@@ -51,3 +51,17 @@ export function responseMessageId(submissionId: string): string {
 export function recordMessageId(seq: number): string {
   return `msg_rec_${seq}`;
 }
+
+export type MessageOrigin =
+  | { kind: "input"; submissionId: string }
+  | { kind: "response"; submissionId: string }
+  | { kind: "record"; seq: number };
+
+/** Where a message comes from, told from its id; `undefined` for a text that is no message id. */
+export function parseMessageId(id: string): MessageOrigin | undefined {
+  const match = /^msg_(in|out|rec)_(.+)$/.exec(id);
+  const [, kind, rest] = match ?? [];
+  if (kind === undefined || rest === undefined) return undefined;
+  if (kind === "rec") return /^\d{1,15}$/.test(rest) ? { kind: "record", seq: Number(rest) } : undefined;
+  return { kind: kind === "in" ? "input" : "response", submissionId: `sub_${rest}` };
+}

@@ -7,6 +7,13 @@
 export const MAX_BODY_BYTES = 20 * 1024 * 1024;
 export const MAX_ATTACHMENT_CHARS = 14 * 1024 * 1024;
 export const MAX_ID_CHARS = 256;
+export const MAX_IDEMPOTENCY_KEY_CHARS = 256;
+/** Levels of objects and lists within each other. */
+export const MAX_INITIAL_DATA_DEPTH = 100;
+/** Longest `?wait=` of an admission. */
+export const MAX_WAIT_SECONDS = 60;
+export const DEFAULT_HISTORY_PAGE_MESSAGES = 50;
+export const MAX_HISTORY_PAGE_MESSAGES = 200;
 export const MAX_UNSETTLED_SUBMISSIONS = 1000;
 
 /** Text above this many UTF-16 units leaves its cell for spill rows; three bytes a unit keep a cell under 2 MB (B1). */

@@ -8,7 +8,7 @@
  */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import type { Fault } from "./errors.ts";
-import type { DeliveredMessage, Outcome } from "./submission.ts";
+import type { Outcome, RecordedMessage } from "./submission.ts";
 
 /** The conversation came to be. */
 export interface BirthRecord {
@@ -26,7 +26,7 @@ export interface BirthRecord {
 export interface InputRecord {
   type: "input";
   submissionId: string;
-  message: DeliveredMessage;
+  message: RecordedMessage;
 }
 
 /** A piece of an assistant message that is still being written. */
@@ -76,6 +76,29 @@ export interface ToolStartedRecord {
   attempt: number;
 }
 
+/** What a write is about to make of a file: durable before it (T2), so that a crash in between can be told apart. */
+export interface ToolIntentRecord {
+  type: "tool_intent";
+  submissionId: string;
+  toolCallId: string;
+  path: string;
+  /** SHA-256 of the file before; absent when there was none. */
+  before?: string;
+  /** SHA-256 of the content to come. */
+  after: string;
+  /** The ordinary result, should the write turn out to be done. */
+  result: { text: string; details: unknown };
+}
+
+/** The outcome of one `step.do` of a durable tool, replayed when the call is run again. */
+export interface ToolStepRecord {
+  type: "tool_step";
+  submissionId: string;
+  toolCallId: string;
+  name: string;
+  output?: unknown;
+}
+
 /** Durable once; a call with a result never runs again (T2). */
 export interface ToolResultRecord {
   type: "tool_result";
@@ -115,6 +138,8 @@ export type RecordBody =
   | AssistantRecord
   | AssistantDiscardedRecord
   | ToolStartedRecord
+  | ToolIntentRecord
+  | ToolStepRecord
   | ToolResultRecord
   | SignalRecord
   | SettledRecord;

@@ -5,7 +5,8 @@
  * Streams and texts are ready bytes: the door adds status and headers and looks no further.
  */
 import type { Fault } from "./errors.ts";
-import type { DeliveredMessage, TraceContext } from "./submission.ts";
+import type { DeliveredMessage, Outcome, SubmissionState, TokenUsage, TraceContext } from "./submission.ts";
+import type { WireMessage, WireSettlement } from "./wire.ts";
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; error: Fault };
 
@@ -13,6 +14,12 @@ export interface Admission {
   agent: string;
   id: string;
   message: DeliveredMessage;
+  /** Send condition: a string continues only that incarnation, `null` only creates. */
+  uid?: string | null;
+  /** Used only when this send creates the conversation. */
+  initialData?: unknown;
+  /** Makes a repeat of the same send harmless, for the conversation's life. */
+  idempotencyKey?: string;
   trace?: TraceContext;
   /** Verified subject of the caller's token. */
   subject?: string;
@@ -23,6 +30,45 @@ export interface Receipt {
   offset: string;
   submissionId: string;
   uid: string;
+  /** The send was there already; this is its first receipt. */
+  deduplicated?: true;
+}
+
+/** One submission as its caller may look at it. Times are milliseconds since the epoch. */
+export interface SubmissionView {
+  submissionId: string;
+  state: SubmissionState;
+  outcome?: Outcome;
+  attempts: number;
+  acceptedAt: number;
+  startedAt?: number;
+  deadlineAt?: number;
+  settledAt?: number;
+  abortRequestedAt?: number;
+  /** The submission whose response it joined. */
+  joinedInto?: string;
+  usage?: TokenUsage;
+  error?: Fault;
+}
+
+/** What runs and what waits, in order. */
+export interface QueueView {
+  running: SubmissionView | null;
+  joined: SubmissionView[];
+  queued: SubmissionView[];
+}
+
+/** A settled submission's outcome and the message that answered it. */
+export interface SettledAnswer {
+  settlement: WireSettlement;
+  message?: WireMessage;
+}
+
+export interface HistoryPageQuery {
+  /** Message id: what comes before it. Absent = the newest. */
+  before?: string;
+  /** Messages. */
+  limit: number;
 }
 
 export type LiveMode = "none" | "long-poll" | "sse";
@@ -41,14 +87,28 @@ export interface ReadAnswer {
   upToDate?: boolean;
 }
 
+export interface AttachmentAnswer {
+  body: ReadableStream<Uint8Array>;
+  mimeType: string;
+  size: number;
+}
+
 export interface HeadAnswer {
   offset: string;
 }
 
 export interface ConversationRpc {
-  admit(admission: Admission): Promise<Answer<Receipt>>;
-  readHistory(): Promise<Answer<ReadAnswer>>;
+  /** A large admission comes as its JSON text in UTF-8: a string of RPC may count two bytes a unit. */
+  admit(admission: Admission | Uint8Array): Promise<Answer<Receipt>>;
+  /** Holds until the submission settles or `ms` are over; `null` then. A `SettledAnswer` as JSON text. */
+  waitSettled(submissionId: string, ms: number): Promise<Answer<string | ReadableStream<Uint8Array> | null>>;
+  readHistory(page?: HistoryPageQuery): Promise<Answer<ReadAnswer>>;
   readUpdates(query: UpdatesQuery): Promise<Answer<ReadAnswer>>;
   readHead(): Promise<Answer<HeadAnswer>>;
-  abort(): Promise<Answer<{ aborted: boolean }>>;
+  readAttachment(attachmentId: string): Promise<Answer<AttachmentAnswer>>;
+  readSubmission(submissionId: string): Promise<Answer<SubmissionView>>;
+  readQueue(): Promise<Answer<QueueView>>;
+  abort(submissionId?: string): Promise<Answer<{ aborted: boolean }>>;
+  /** Ends and erases everything; the next admission is a new incarnation. */
+  erase(): Promise<Answer<null>>;
 }

@@ -46,6 +46,20 @@ export interface SignalDelivery {
 /** What a caller hands in: a message of a person, or a signal of a machine. */
 export type DeliveredMessage = UserDelivery | SignalDelivery;
 
+/** An attachment once its bytes are stored beside the record. */
+export interface AttachmentRef {
+  type: "image";
+  /** `att_<kind>_<submissionId>_<index>`. */
+  id: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  filename?: string;
+}
+
+/** A delivered message as it is recorded: without the attachments' bytes. */
+export type RecordedMessage = (Omit<UserDelivery, "attachments"> & { attachments?: AttachmentRef[] }) | SignalDelivery;
+
 /** Signal types that only the runtime itself may write. */
 export const RESERVED_SIGNAL_TYPES: readonly string[] = [
   "resources",

@@ -13,13 +13,23 @@ import type { Static, TObject } from "@sinclair/typebox";
 /**
  * What becomes of a call that was started and has no recorded result:
  * `rerun` it has no effect; `reattach` its key finds the running or ended command; `unknown` an error result says so.
- * `reconcile`, `resume` and `steps` are resolved as `unknown` until their machinery is there.
+ * `reconcile` its note tells whether the write was done; `steps` its completed steps replay. `resume` is resolved as
+ * `unknown` until delegation is there.
  */
 export type ReplayPolicy = "rerun" | "reconcile" | "reattach" | "resume" | "steps" | "unknown";
 
 /** A tool as the engine runs it. A tool without a policy is `unknown`. */
 export interface DurableTool extends AgentTool<TObject, unknown> {
   replayPolicy?: ReplayPolicy;
+  /** The same tool with a place to keep its steps; asked for by the engine when the policy is `steps`. */
+  withSteps?(notes: StepNotes): DurableTool;
+}
+
+/** Where the steps of durable tools are kept: durable before `record` returns. */
+export interface StepNotes {
+  /** The output of a step that was completed before a crash. */
+  find(toolCallId: string, name: string): { output: unknown } | undefined;
+  record(toolCallId: string, name: string, output: unknown): void;
 }
 
 export interface ToolDefinition<S extends TObject> {

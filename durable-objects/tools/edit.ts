@@ -12,6 +12,7 @@ import { type DurableTool, defineTool, type ToolOutput, throwIfAborted } from ".
 import { parameter } from "./parameter.ts";
 import { type PathLocks, sharedPathLocks } from "./path-lock.ts";
 import { throwIfReadOnly } from "./read-only-paths.ts";
+import { findEarlierWrite, type IntentNotes, writeNoted } from "./reconciled-write.ts";
 
 const parameters = Type.Object({
   path: parameter(Type.String(), "Path to the file to edit"),
@@ -20,7 +21,7 @@ const parameters = Type.Object({
   replaceAll: Type.Optional(parameter(Type.Boolean(), "Replace all occurrences")),
 });
 
-export function createEditTool(env: Sandbox, locks: PathLocks = sharedPathLocks): DurableTool {
+export function createEditTool(env: Sandbox, locks: PathLocks = sharedPathLocks, notes?: IntentNotes): DurableTool {
   return defineTool({
     name: "edit",
     label: "Edit File",
@@ -28,16 +29,18 @@ export function createEditTool(env: Sandbox, locks: PathLocks = sharedPathLocks)
       "Edit a file using exact text replacement. The oldText must match a unique region of the file. Use replaceAll to replace all occurrences.",
     parameters,
     replayPolicy: "reconcile",
-    async run({ args, signal }) {
+    async run({ id, args, signal }) {
       if (args.oldText === "") throw new Error("oldText must be a non-empty string.");
       throwIfReadOnly(env, args.path);
       return locks.hold(env, args.path, async () => {
         throwIfAborted(signal);
+        const earlier = await findEarlierWrite(env, id, notes);
+        if (earlier) return earlier;
         const content = await readText(env, args.path);
         throwIfAborted(signal);
         const { replaced, output } = args.replaceAll ? replaceEvery(args, content) : replaceOne(args, content);
-        await env.writeFile(args.path, replaced);
-        return output;
+        const write = { toolCallId: id, path: args.path, content: replaced, result: output };
+        return writeNoted(env, write, notes);
       });
     },
   });

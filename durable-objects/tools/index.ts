@@ -11,6 +11,7 @@ import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
 import { type PathLocks, sharedPathLocks } from "./path-lock.ts";
 import { createReadTool } from "./read.ts";
+import type { IntentNotes } from "./reconciled-write.ts";
 import { createWriteTool } from "./write.ts";
 
 export { createBashTool, formatBashResult } from "./bash.ts";
@@ -19,6 +20,7 @@ export { createGlobTool } from "./glob.ts";
 export { createGrepTool } from "./grep.ts";
 export { createPathLocks, type PathLocks } from "./path-lock.ts";
 export { createReadTool } from "./read.ts";
+export type { IntentNotes } from "./reconciled-write.ts";
 export { throwIfReserved } from "./reserved-names.ts";
 export { createTaskTool, type TaskRoster } from "./task.ts";
 export { createWriteTool } from "./write.ts";
@@ -29,8 +31,8 @@ const SHELL_TOOLS = [createBashTool, createGrepTool, createGlobTool];
 /** The tools over a sandbox; those that run commands only where it has a shell. */
 export function createSandboxTools(
   env: Sandbox,
-  { locks = sharedPathLocks }: { locks?: PathLocks } = {},
+  { locks = sharedPathLocks, notes }: { locks?: PathLocks; notes?: IntentNotes } = {},
 ): DurableTool[] {
-  const files = FILE_TOOLS.map((create) => create(env, locks));
+  const files = FILE_TOOLS.map((create) => create(env, locks, notes));
   return typeof env.exec === "function" ? [...files, ...SHELL_TOOLS.map((create) => create(env))] : files;
 }

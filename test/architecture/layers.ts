@@ -162,6 +162,7 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/models/provider-fault.ts",
   "durable-objects/models/provider-messages.ts",
   "durable-objects/models/resolve-model.ts",
+  "durable-objects/models/silence.ts",
 ];
 
 /** An `index.ts` is a catalogue, the composition root, the one door of the authoring API, or a test's own list. */

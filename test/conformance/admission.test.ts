@@ -72,10 +72,11 @@ describe("a message that is refused", () => {
     ["a reserved signal type", { ...signal, type: "environment" }],
     ["a tag name that would break out", { ...signal, tagName: "a b" }],
     ["attributes that are no text", { ...signal, attributes: { a: 1 } }],
-    // Refused for now, loudly, rather than accepted and ignored.
-    ["attachments", { ...user, attachments: [image] }],
-    ["a send condition", { ...user, uid: null }],
-    ["an idempotency key", { ...user, idempotencyKey: "k" }],
+    ["an attachment that is no image", { ...user, attachments: [{ ...image, mimeType: "text/html" }] }],
+    ["an attachment that is no base64", { ...user, attachments: [{ ...image, data: "%" }] }],
+    ["initial data for one to be continued", { ...user, uid: "inst_1", initialData: 1 }],
+    ["an empty idempotency key", { ...user, idempotencyKey: "" }],
+    ["an idempotency key of the runtime's own", { ...user, idempotencyKey: "schedule:a:1" }],
   ])("for %s leaves nothing behind", async (_what, body) => {
     const conversation = openConversation(baseUrl, "assistant");
     const { error } = await readJson<WireError>(await conversation.post(body), 400);
@@ -89,9 +90,11 @@ describe("a message that is refused", () => {
     expect(`${error.message} ${error.details}`).toContain("prioritee");
   });
 
-  it("for an idempotency key in the header is refused as in the body", async () => {
-    const answer = await openConversation(baseUrl, "assistant").post(user, { "idempotency-key": "k" });
+  it("for two idempotency keys that differ leaves nothing behind", async () => {
+    const conversation = openConversation(baseUrl, "assistant");
+    const answer = await conversation.post({ ...user, idempotencyKey: "a" }, { "idempotency-key": "b" });
     expect((await readJson<WireError>(answer, 400)).error.type).toBe("invalid_request");
+    expect((await conversation.call("GET")).status).toBe(404);
   });
 
   it.each([

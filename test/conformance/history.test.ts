@@ -72,20 +72,25 @@ describe("the history of a conversation", () => {
 });
 
 describe("messages sent while one runs", () => {
-  it("run next, each on its own and in the order of their admission", async () => {
+  it("join the live response at its next turn, in the order of their admission, and settle with it", async () => {
     const conversation = openConversation(baseUrl, "coder");
-    const texts = ["/bash sleep 0.5; echo first", "/bash echo second", "/bash echo third"];
+    const texts = ["/bash sleep 1; echo first", "/bash echo second", "/bash echo third"];
     const ids: string[] = [];
     for (const text of texts) ids.push((await conversation.send(text)).submissionId);
     for (const id of ids) expect((await conversation.settled(id)).outcome).toBe("completed");
     const { messages, settlements } = await conversation.history();
-    expect(settlements.map((settlement) => settlement.submissionId)).toEqual(ids);
-    expect(messages.map((message) => [message.role, message.submissionId])).toEqual(
-      ids.flatMap((id) => [
-        ["user", id],
-        ["assistant", id],
-      ]),
+    const [host, ...joined] = ids;
+    expect(settlements).toEqual([
+      { submissionId: host, outcome: "completed" },
+      ...joined.map((id) => ({ submissionId: id, outcome: "completed", answeredBySubmissionId: host })),
+    ]);
+    expect(messages.filter((message) => message.role === "user").map((message) => message.submissionId)).toEqual(ids);
+    const answers = messages.filter((message) => message.role === "assistant");
+    expect(answers.map((message) => message.submissionId)).toEqual([host]);
+    const outputs = answers.flatMap(({ parts }) =>
+      parts.map((part) => (part.type === "dynamic-tool" ? part.output : "")),
     );
+    expect(outputs.filter((output) => output !== "")).toEqual(["first", "second", "third"]);
   });
 
   it("are all admitted and each settled once when they come at the same moment", async () => {

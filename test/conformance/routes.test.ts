@@ -47,11 +47,11 @@ describe("the door", () => {
     await expectError(await openConversation(baseUrl, "assistant", `${id}/ä`).call("GET"), 404, "stream_not_found");
   });
 
-  it.each(["PUT", "PATCH", "DELETE"])("refuses %s on a conversation and says what is allowed", async (method) => {
+  it.each(["PUT", "PATCH"])("refuses %s on a conversation and says what is allowed", async (method) => {
     const answer = await openConversation(baseUrl, "assistant").call(method);
     await expectError(answer, 405, "method_not_allowed");
     const allowed = (answer.headers.get("allow") ?? "").split(",").map((name) => name.trim());
-    expect(allowed).toEqual(expect.arrayContaining(["GET", "HEAD", "POST"]));
+    expect(allowed.sort()).toEqual(["DELETE", "GET", "HEAD", "POST"]);
   });
 
   it("allows POST alone on abort", async () => {

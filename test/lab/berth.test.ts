@@ -1,6 +1,6 @@
 /** Berth with real containers, from its start script: what a conversation makes of a machine that dies or stays. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { INTERRUPTED_RESULT } from "../../durable-objects/conversation/recovery/closing-records.ts";
+import { INTERRUPTED_RESULT } from "../../durable-objects/protocol/interrupted.ts";
 import { type ScriptedBerth, startScriptedBerth } from "../e2e/scripted-berth.ts";
 import { readToolResults, scriptToken, textOf } from "../model-server/script.ts";
 import { type ConversationClient, openConversation } from "../wire/conversation-client.ts";

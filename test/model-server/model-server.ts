@@ -8,7 +8,14 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pauseFor, renderCompletion, streamEnd, streamText } from "./chat-stream.ts";
 import { checkRequest } from "./request-check.ts";
-import { type ChatRequest, type ModelTurn, type RecordedRequest, readScriptKey, type TurnSource } from "./script.ts";
+import {
+  type ChatRequest,
+  type ModelTurn,
+  type RecordedRequest,
+  readScriptKey,
+  spokenText,
+  type TurnSource,
+} from "./script.ts";
 
 const PATH = /\/chat\/completions$/;
 const NEVER = new Promise<never>(() => {});
@@ -110,6 +117,7 @@ export class ModelServer {
     });
     this.#changed();
     const turn = await this.#nextTurn(record);
+    record.answer = spokenText(turn);
     await answer(response, record, turn);
   }
 

@@ -60,6 +60,8 @@ export interface RecordedRequest {
   headers: Record<string, string | string[] | undefined>;
   /** Sentences of the strict checker; empty = a fussy provider would take it. */
   problems: string[];
+  /** The text of the turn that answers it, once that is known. */
+  answer?: string;
   /** `answered`: every byte of the turn was sent; `gone`: the caller hung up first. */
   state: "open" | "answered" | "gone";
 }
@@ -75,6 +77,11 @@ export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("\n");
+}
+
+/** The text a turn says. */
+export function spokenText({ text = "" }: ModelTurn): string {
+  return typeof text === "string" ? text : text.map((piece) => (typeof piece === "string" ? piece : "")).join("");
 }
 
 /** Key of the script that answers a request. */

@@ -9,10 +9,21 @@ import type { ResolvedModel } from "../../durable-objects/models/model.ts";
 import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.ts";
 import type { World } from "./world.ts";
 
+export interface PlannedCall {
+  /** A command, a file to write, or a durable tool. */
+  kind: "ledger" | "file" | "steps";
+  line: string;
+}
+
 export interface Plan {
   name: string;
-  /** Ledger lines, a list a turn. */
-  turns: string[][];
+  /** Calls, a list a turn. */
+  turns: PlannedCall[][];
+}
+
+function argumentsOf({ kind, line }: PlannedCall): { name: string; arguments: Record<string, string> } {
+  if (kind === "file") return { name: "write", arguments: { path: line, content: `content of ${line}` } };
+  return { name: kind === "ledger" ? "bash" : "steps", arguments: { command: line } };
 }
 
 const USAGE = {
@@ -52,21 +63,21 @@ export function findFaults(messages: readonly Message[]): string[] {
   return faults;
 }
 
-function nextStep(messages: readonly Message[]): { text: string } | { calls: string[] } {
+function nextStep(messages: readonly Message[]): { text: string } | { calls: PlannedCall[] } {
   const plans = messages
     .filter((message) => message.role === "user" && textOf(message).startsWith("{"))
     .map((message) => JSON.parse(textOf(message)) as Plan);
-  const plan = plans.at(-1);
-  if (!plan) return { text: "nothing to do" };
   const issued = new Set(
     messages.flatMap((message) =>
       message.role === "assistant"
-        ? message.content.flatMap((part) => (part.type === "toolCall" ? [String(part.arguments.command)] : []))
+        ? message.content.flatMap((part) =>
+            part.type === "toolCall" ? [String(part.arguments.command ?? part.arguments.path)] : [],
+          )
         : [],
     ),
   );
-  const next = plan.turns.find((turn) => turn.some((line) => !issued.has(line)));
-  return next ? { calls: next } : { text: `answer to ${plan.name}` };
+  const next = plans.flatMap((plan) => plan.turns).find((turn) => turn.some((call) => !issued.has(call.line)));
+  return next ? { calls: next } : { text: `answer to ${plans.map((plan) => plan.name).join(" ")}` };
 }
 
 export interface ModelLog {
@@ -120,6 +131,8 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
       events.push({ type: "error", reason: stopReason, error: message });
     };
     await wait(random.below(800));
+    // A provider that never answers and never hears: the deadline or an abort must end it.
+    if (random.chance(0.01)) await new Promise(() => {});
     events.push({ type: "start", partial: message });
     const step = nextStep(messages);
     if ("text" in step) {
@@ -140,10 +153,10 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
       return end("stop");
     }
     if ("calls" in step) {
-      for (const command of step.calls) {
+      for (const call of step.calls) {
         // Ids repeat on purpose: the engine makes them unique.
-        const id = random.chance(0.5) ? "call_1" : `call_${command}`;
-        message.content.push({ type: "toolCall", id, name: "bash", arguments: { command } });
+        const id = random.chance(0.5) ? "call_1" : `call_${call.line}`;
+        message.content.push({ type: "toolCall", id, ...argumentsOf(call) });
       }
       return end("toolUse");
     }

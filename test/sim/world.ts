@@ -13,6 +13,12 @@ import type { Random } from "./random.ts";
 
 export class SimulatedCrash extends Error {}
 
+const CRASH_TEXT = "The instance crashed.";
+
+export function isSimulatedCrash(text: string): boolean {
+  return text.includes(CRASH_TEXT);
+}
+
 interface Timer {
   at: number;
   order: number;
@@ -27,11 +33,17 @@ interface Command {
   lost: PromiseWithResolvers<never>;
 }
 
+const START = 1_700_000_000_000;
+
 export class World {
   readonly random: Random;
-  now = 1_700_000_000_000;
+  now = START;
   /** Lines that commands appended, in order. */
   readonly ledger: string[] = [];
+  /** Content of the workspace's files. */
+  readonly files = new Map<string, Uint8Array>();
+  /** What happened, in order. */
+  readonly trace: string[] = [];
   crashes = 0;
   /** The file system of the workspace; `undefined` while no machine runs. */
   workspace: string | undefined;
@@ -39,8 +51,8 @@ export class World {
   losses = 0;
   lossesToTell = 0;
   #workspaceAtRequest: string | undefined;
-  /** Storage writes until the next one kills the instance; `undefined` = none planned. */
-  #writesToCrash: number | undefined;
+  /** Uses of storage or workspace until one kills the instance; `undefined` = no crash is planned. */
+  #usesToCrash: number | undefined;
   #generation = 0;
   #isCrashed = false;
   #timers: Timer[] = [];
@@ -61,21 +73,34 @@ export class World {
     this.#store.run("DELETE FROM sim_alarm");
   }
 
-  planCrash(writes: number): void {
-    this.#writesToCrash = writes;
+  /** The instance will crash at the `uses`-th use of its storage or its workspace. */
+  planCrash(uses: number): void {
+    this.#usesToCrash = uses;
   }
 
   /** No crash that was planned happens any more. */
   calm(): void {
-    this.#writesToCrash = undefined;
+    this.#usesToCrash = undefined;
   }
 
   /** Ends the instance: its database is dead, its timers never fire. */
-  crash(): void {
+  crash(where: string): void {
+    this.note(`crash ${where}`);
     this.crashes++;
     this.#isCrashed = true;
     this.#timers = [];
-    this.#writesToCrash = undefined;
+    this.#usesToCrash = undefined;
+  }
+
+  note(what: string): void {
+    this.trace.push(`${String(this.now - START).padStart(7)} ${what}`);
+  }
+
+  /** Rows of the submission table, past every instance. */
+  count(where: string): number {
+    const hasTable = this.#store.all("SELECT 1 AS x FROM sqlite_master WHERE name = 'submission'").length > 0;
+    if (!hasTable) return 0;
+    return this.#store.all<{ n: number }>(`SELECT COUNT(*) AS n FROM submission WHERE ${where}`)[0]?.n ?? 0;
   }
 
   /** What a new instance is given. */
@@ -88,49 +113,45 @@ export class World {
     const generation = ++this.#generation;
     this.#isCrashed = false;
     const isAlive = (): boolean => generation === this.#generation && !this.#isCrashed;
-    const requireAlive = (): void => {
-      if (!isAlive()) throw new SimulatedCrash("The instance is gone.");
-    };
     const store = this.#store;
-    const write = (
-      sql: string,
-      ...params: Parameters<Database["run"]> extends [string, ...infer P] ? P : never
-    ): void => {
-      requireAlive();
-      if (this.#writesToCrash !== undefined && --this.#writesToCrash <= 0) {
-        this.#isCrashed = true;
-        this.crashes++;
-        this.#timers = [];
-        this.#writesToCrash = undefined;
-        throw new SimulatedCrash("Crash at a storage write.");
-      }
-      store.run(sql, ...params);
-    };
+    const use = (what: string): void => this.#use(isAlive, what);
     const db: Database = {
       all(sql, ...params) {
-        requireAlive();
+        use("at a read");
         return store.all(sql, ...params);
       },
-      run: write,
+      run(sql, ...params) {
+        use(`at ${sql.split(/\s+/, 4).join(" ")}`);
+        store.run(sql, ...params);
+      },
       transaction(work) {
-        requireAlive();
-        return store.transaction(work);
+        use("at a transaction");
+        return store.transaction(() => {
+          const result = work();
+          use("before a commit");
+          return result;
+        });
       },
     };
     return {
       db,
       alarm: {
-        set: (at) => write("INSERT OR REPLACE INTO sim_alarm (one, at) VALUES (1, ?)", at),
-        clear: () => write("DELETE FROM sim_alarm"),
+        set: (at) => db.run("INSERT OR REPLACE INTO sim_alarm (one, at) VALUES (1, ?)", at),
+        clear: () => db.run("DELETE FROM sim_alarm"),
       },
       timers: {
-        after: (ms, run) => {
-          if (!isAlive()) return () => {};
-          return this.after(ms, run);
-        },
+        after: (ms, run) => (isAlive() ? this.after(ms, run) : () => {}),
       },
       isAlive,
     };
+  }
+
+  /** A point at which a planned crash may happen; throws for an instance that is gone. */
+  #use(isAlive: () => boolean, what: string): void {
+    if (!isAlive()) throw new SimulatedCrash(CRASH_TEXT);
+    if (this.#usesToCrash === undefined || --this.#usesToCrash > 0) return;
+    this.crash(what);
+    throw new SimulatedCrash(CRASH_TEXT);
   }
 
   /** A timer that a crash forgets. */
@@ -166,36 +187,50 @@ export class World {
   /** The machine dies with its files, its commands and all it knew of them. */
   loseWorkspace(): void {
     if (this.workspace === undefined) return;
+    this.note(`the workspace ${this.workspace} is lost`);
     this.losses++;
     if (this.#workspaceAtRequest === this.workspace) this.lossesToTell++;
     this.workspace = undefined;
+    this.files.clear();
     for (const { lost } of this.#commands.values()) lost.reject(new SandboxDiedError("exec", "stopped"));
     this.#commands.clear();
   }
 
-  /** The workspace as an instance sees it; `echo NAME` appends a line, takes a while, and runs once a key. */
+  /** The workspace as an instance sees it: a command appends a line, takes a while, and runs once a key. */
   sandbox(isAlive: () => boolean): Sandbox {
     const refuse = (): never => {
-      throw new Error("The simulated workspace has commands only.");
+      throw new Error("The simulated workspace has no such verb.");
     };
     return {
       cwd: "/workspace",
       resolvePath: (path) => path,
       exec: async (command, options) => {
-        if (!isAlive()) throw new SimulatedCrash("The instance is gone.");
-        this.workspace ??= `fs-${this.losses}`;
+        if (isAlive()) this.workspace ??= `fs-${this.losses}`;
         // Only discovery runs without a key; the workspace is empty.
         const key = options?.key;
         if (key === undefined) return { stdout: "\n\n0\n", stderr: "", exitCode: 0 };
-        const known = this.#commands.get(key);
-        const running = known ?? this.#start(key, command);
-        if (running.endsAt > this.now)
-          await Promise.race([this.sleep(running.endsAt - this.now), running.lost.promise]);
+        this.#use(isAlive, "before a command");
+        const running = this.#commands.get(key) ?? this.#start(key, command);
+        this.#use(isAlive, "after a command began");
+        if (running.endsAt > this.now) {
+          const waited = this.#sleepOrHang(running.endsAt - this.now, options?.signal);
+          await Promise.race([waited, running.lost.promise]);
+        }
         return running.result;
       },
       readFile: async () => refuse(),
-      readFileBuffer: async () => refuse(),
-      writeFile: async () => refuse(),
+      readFileBuffer: async (path) => {
+        this.#use(isAlive, "before a file is read");
+        const bytes = this.files.get(path);
+        if (!bytes) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+        return bytes;
+      },
+      writeFile: async (path, content) => {
+        this.#use(isAlive, "before a file is written");
+        this.ledger.push(`write ${path}`);
+        this.files.set(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+        this.#use(isAlive, "after a file was written");
+      },
       stat: async () => refuse(),
       readdir: async () => [],
       exists: async () => false,
@@ -203,6 +238,12 @@ export class World {
       rm: async () => refuse(),
       generation: async () => this.workspace,
     };
+  }
+
+  /** Now and then a command that does not hear an abort and answers much later. */
+  async #sleepOrHang(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.random.chance(0.02)) await this.sleep(ms + 20_000);
+    else await Promise.race([this.sleep(ms), new Promise((resolve) => signal?.addEventListener("abort", resolve))]);
   }
 
   #start(key: string, command: string): Command {

@@ -116,7 +116,6 @@ describe("an author's tool", () => {
     [{ run: "x" }, /run must be a function/],
     [{ input: Type.String() }, /input must be a schema of an object/],
     [{ input: Type.Union([Type.Object({}), Type.Object({})]) }, /input must be a schema of an object/],
-    [{ durable: true }, /durable is not supported yet/],
     [{ harness: true }, /harness is not supported yet/],
     [{ approval: "always" }, /approval is not supported yet/],
   ])("refuses a definition with %j and names agent and hook", (over, text) => {

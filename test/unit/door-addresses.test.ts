@@ -68,9 +68,8 @@ describe("a conversation's address", () => {
 
 describe("a method that is not there", () => {
   it.each<[string, string, string]>([
-    ["DELETE", "/agents/coder/c1", "GET, HEAD, POST"],
-    ["PUT", "/agents/coder/c1", "GET, HEAD, POST"],
-    ["OPTIONS", "/agents/coder/c1", "GET, HEAD, POST"],
+    ["PUT", "/agents/coder/c1", "GET, HEAD, POST, DELETE"],
+    ["OPTIONS", "/agents/coder/c1", "GET, HEAD, POST, DELETE"],
     ["GET", "/agents/coder/c1/abort", "POST"],
     ["POST", "/agents/coder/c1/attachments/a", "GET"],
     ["POST", "/health", "GET"],
@@ -96,23 +95,46 @@ describe("abort and attachments", () => {
     expect(await answer.json()).toEqual({ aborted: true });
   });
 
-  it("abort of one submission is refused until it is there, for aborting all would be wrong", async () => {
-    const answer = await openDoor().ask("POST", "/agents/coder/c1/abort?submission=sub_1");
-    expect(answer.status).toBe(400);
-    expect((await errorIn(answer)).message).toContain("submission");
+  it("an abort names the one submission it is meant for, or none", async () => {
+    const asked: (string | undefined)[] = [];
+    const abort = async (id?: string) => {
+      asked.push(id);
+      return { ok: true, value: { aborted: false } } as const;
+    };
+    const door = openDoor({ rpc: { abort } });
+    await door.ask("POST", "/agents/coder/c1/abort?submission=sub_1");
+    await door.ask("POST", "/agents/coder/c1/abort");
+    expect(asked).toEqual(["sub_1", undefined]);
+    expect((await door.ask("POST", "/agents/coder/c1/abort?submission=a&submission=b")).status).toBe(400);
   });
 
-  it("an attachment is not found in a conversation that is there", async () => {
+  it("an attachment is served to be kept for ever, and never run as a page", async () => {
     const answer = await openDoor().ask("GET", "/agents/coder/c1/attachments/att_1");
-    expect(answer.status).toBe(404);
-    expect((await errorIn(answer)).type).toBe("attachment_not_found");
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe("png");
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "image/png",
+      "content-length": "3",
+      "content-disposition": "inline",
+      "cache-control": "private, max-age=31536000, immutable",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+    });
   });
 
-  it("a conversation that is not there is told apart from a missing attachment", async () => {
+  it("a deletion answers 204, and a conversation that is not there 404", async () => {
+    const answer = await openDoor().ask("DELETE", "/agents/coder/c1");
+    expect([answer.status, await answer.text()]).toEqual([204, ""]);
     const missing = { type: "stream_not_found", message: "Never contacted." } as const;
-    const door = openDoor({ rpc: { readHead: async () => ({ ok: false, error: missing }) } });
-    const answer = await door.ask("GET", "/agents/coder/c1/attachments/att_1");
-    expect((await errorIn(answer)).type).toBe("stream_not_found");
+    const door = openDoor({ rpc: { erase: async () => ({ ok: false, error: missing }) } });
+    expect((await door.ask("DELETE", "/agents/coder/c1")).status).toBe(404);
+  });
+
+  it("a submission and the queue are shown as the conversation tells them", async () => {
+    const one = await openDoor().ask("GET", "/agents/coder/c1/submissions/sub_1");
+    expect(await one.json()).toMatchObject({ submissionId: "sub_1", state: "queued" });
+    const queue = await openDoor().ask("GET", "/agents/coder/c1/queue");
+    expect(await queue.json()).toEqual({ running: null, joined: [], queued: [] });
   });
 });
 

@@ -104,11 +104,14 @@ describe("a deployment without tokens", () => {
     expect((await health.json<{ missing: string[] }>()).missing).toContain("BERTH_TOKENS");
   });
 
-  it("names the setting that cannot be read, on every route", async () => {
+  it("names the setting that cannot be read, on every route, and /health still answers", async () => {
     const door = openDoor({ settings: () => parseSettings({ SANDBOX: "moon" }) });
-    const answer = await ask(door, "GET", "/health", undefined);
-    expect(answer.status).toBe(503);
-    expect((await errorIn(answer)).message).toContain("SANDBOX");
+    const refused = await ask(door, "GET", PATH, undefined);
+    expect(refused.status).toBe(503);
+    expect((await errorIn(refused)).message).toContain("SANDBOX");
+    const health = await ask(door, "GET", "/health", undefined);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({ status: "misconfigured", fault: expect.stringContaining("SANDBOX") });
   });
 });
 

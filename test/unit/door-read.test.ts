@@ -99,7 +99,13 @@ describe("a read that contradicts itself", () => {
     "?view=everything",
     "?view=",
     "?view=history&view=updates",
-    "?view=history&before=m1",
+    "?view=updates&offset=-1&before=m1",
+    "?view=updates&offset=-1&limit=1",
+    "?limit=0",
+    "?limit=201",
+    "?limit=x",
+    "?limit=1&limit=2",
+    "?before=a&before=b",
     "?thread=t1",
   ])("%s is a 400 and asks nothing of the conversation", async (query) => {
     const door = openDoor({ rpc: { readHistory: () => Promise.reject(new Error("asked")) } });

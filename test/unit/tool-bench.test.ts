@@ -10,6 +10,14 @@ import { scriptedSandbox } from "../contract/drivers/scripted.ts";
 
 const { sandbox } = scriptedSandbox({});
 
+const CALLS: Parameters<typeof assembleTools>[2] = {
+  locks: createPathLocks(),
+  notes: {
+    intents: { find: () => undefined, record: () => undefined },
+    steps: { find: () => undefined, record: () => undefined },
+  },
+};
+
 function toolNamed(name: string): DurableTool {
   return { ...createReadTool(sandbox), name };
 }
@@ -20,7 +28,7 @@ function assemble(tools: SandboxFactory["tools"] | undefined, own: DurableTool[]
     ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" }, sandbox: { factory } },
     tools: own,
   };
-  return assembleTools(rendered, env, createPathLocks()).map(({ name }) => name);
+  return assembleTools(rendered, env, CALLS).map(({ name }) => name);
 }
 
 describe("the tools of an attempt", () => {
@@ -52,8 +60,8 @@ describe("the tools of an attempt", () => {
       ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" as const }, sandbox: { factory } },
       tools: [],
     };
-    assembleTools(rendered, sandbox, createPathLocks());
-    assembleTools(rendered, sandbox, createPathLocks());
+    assembleTools(rendered, sandbox, CALLS);
+    assembleTools(rendered, sandbox, CALLS);
     expect(seen).toEqual([factory, factory]);
   });
 

@@ -22,8 +22,8 @@ function isOpen(routes: readonly Route[], path: string): boolean {
 async function answer(config: DoorConfig, request: Request): Promise<Response> {
   const url = new URL(request.url);
   const path = rawPathOf(url);
-  const settings = config.settings();
-  const caller: Caller = isOpen(ROUTES, path) ? {} : await authenticate(request, url, settings.auth);
+  // An open route answers even where the settings cannot be read: it is how one finds out.
+  const caller: Caller = isOpen(ROUTES, path) ? {} : await authenticate(request, url, config.settings().auth);
   refuseForeignOrigin(request, url);
   const match = matchRoute(ROUTES, request.method, path);
   if (match === undefined) throw routeNotFound();
@@ -32,7 +32,7 @@ async function answer(config: DoorConfig, request: Request): Promise<Response> {
       meta: { allow: match.allow },
     });
   }
-  const { agents, conversationOf, version } = config;
+  const { agents, conversationOf, version, settings } = config;
   return match.route.handle({ request, url, params: match.params, settings, agents, conversationOf, version, caller });
 }
 

@@ -1,20 +1,59 @@
 /**
  * The body of a POST to a conversation: its schema, and the delivery it stands for.
  *
- * The body *is* the message. What the contract knows and this milestone does not do yet is refused by name, so that
- * nobody believes it was kept.
+ * The body *is* the message, with three optional siblings that say under which condition and as what it is sent.
  *
  * Source: contract RUNTIME 1.3.
  */
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { BerthError } from "../../durable-objects/protocol/errors.ts";
-import { type DeliveredMessage, RESERVED_SIGNAL_TYPES } from "../../durable-objects/protocol/submission.ts";
+import {
+  MAX_ATTACHMENT_CHARS,
+  MAX_IDEMPOTENCY_KEY_CHARS,
+  MAX_INITIAL_DATA_DEPTH,
+} from "../../durable-objects/protocol/limits.ts";
+import {
+  type DeliveredMessage,
+  type ImageAttachment,
+  RESERVED_SIGNAL_TYPES,
+} from "../../durable-objects/protocol/submission.ts";
 
 const NAME = "^[A-Za-z_][A-Za-z0-9_.-]*$";
 
+const IMAGE_TYPE = "^image/[A-Za-z0-9.+-]+$";
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const RESERVED_KEY_PREFIX = "schedule:";
+
+const SIBLINGS = {
+  initialData: Type.Optional(Type.Unknown({ description: "Used only when this send creates the conversation." })),
+  uid: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: "A string continues only this incarnation; null only creates.",
+    }),
+  ),
+  idempotencyKey: Type.Optional(
+    Type.String({ minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_CHARS, description: "Makes a repeat harmless." }),
+  ),
+} satisfies TProperties;
+
+const Attachment = Type.Object(
+  {
+    type: Type.Literal("image"),
+    data: Type.String({ maxLength: MAX_ATTACHMENT_CHARS, description: "Base64." }),
+    mimeType: Type.String({ pattern: IMAGE_TYPE }),
+    filename: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
 export const UserBody = Type.Object(
-  { kind: Type.Literal("user"), body: Type.String() },
+  {
+    kind: Type.Literal("user"),
+    body: Type.String(),
+    attachments: Type.Optional(Type.Array(Attachment)),
+    ...SIBLINGS,
+  },
   { additionalProperties: false, description: "A message of a person." },
 );
 
@@ -27,13 +66,20 @@ export const SignalBody = Type.Object(
       Type.Record(Type.String({ pattern: NAME }), Type.String(), { additionalProperties: false }),
     ),
     tagName: Type.Optional(Type.String({ pattern: NAME })),
+    ...SIBLINGS,
   },
   { additionalProperties: false, description: "A message of a machine." },
 );
 
 export const DeliveryBody = Type.Union([UserBody, SignalBody]);
 
-const NOT_SUPPORTED: readonly string[] = ["attachments", "initialData", "uid", "idempotencyKey"];
+/** A message, and how it is sent. */
+export interface Send {
+  message: DeliveredMessage;
+  initialData?: unknown;
+  uid?: string | null;
+  idempotencyKey?: string;
+}
 
 function invalid(message: string): BerthError {
   return new BerthError("invalid_request", message);
@@ -46,7 +92,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Before the shape itself: keys, so that the answer names them. */
 function checkKeys(body: Record<string, unknown>, known: readonly string[]): void {
   for (const key of Object.keys(body)) {
-    if (NOT_SUPPORTED.includes(key)) throw invalid(`"${key}" is not supported yet.`);
     if (!known.includes(key)) throw invalid(`The body has an unknown key "${key}".`);
   }
 }
@@ -69,13 +114,61 @@ function parseSignal(signal: Static<typeof SignalBody>): DeliveredMessage {
   return delivery;
 }
 
+function parseUser({ body, attachments = [] }: Static<typeof UserBody>): DeliveredMessage {
+  const delivery: DeliveredMessage = { kind: "user", body };
+  attachments.forEach(({ data }, at) => {
+    if (data === "" || !BASE64.test(data)) throw invalid(`"attachments.${at}.data" is not valid: not base64.`);
+  });
+  if (attachments.length > 0) delivery.attachments = attachments as ImageAttachment[];
+  return delivery;
+}
+
+/** The key of the body and that of the header mean the same; a key that callers may not use is refused. */
+function parseKey(inBody: string | undefined, inHeader: string | null): string | undefined {
+  if (inBody !== undefined && inHeader !== null && inBody !== inHeader) {
+    throw invalid(`"idempotencyKey" and the header Idempotency-Key differ.`);
+  }
+  const key = inBody ?? inHeader ?? undefined;
+  if (key === undefined) return undefined;
+  if (key === "" || key.length > MAX_IDEMPOTENCY_KEY_CHARS) {
+    throw invalid(`The header Idempotency-Key must have 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} characters.`);
+  }
+  if (key.startsWith(RESERVED_KEY_PREFIX)) {
+    throw invalid(`Idempotency keys that begin with "${RESERVED_KEY_PREFIX}" are reserved for the runtime.`);
+  }
+  return key;
+}
+
+/** What is stored must be written out again, which deep nesting makes impossible. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let layer: unknown[] = [value];
+  for (let depth = 0; layer.length > 0; depth++) {
+    if (depth > levels) return true;
+    layer = layer.flatMap((inner) => (typeof inner === "object" && inner !== null ? Object.values(inner) : []));
+  }
+  return false;
+}
+
 /** Throws `invalid_request`, which says what is wrong and where. */
-export function parseDelivery(body: unknown): DeliveredMessage {
+export function parseSend(body: unknown, headers: Headers): Send {
   if (!isRecord(body)) throw invalid("The body must be a JSON object: the message itself.");
   if (body.kind !== "user" && body.kind !== "signal") throw invalid(`"kind" must be "user" or "signal".`);
   const schema = body.kind === "user" ? UserBody : SignalBody;
   checkKeys(body, Object.keys(schema.properties));
   checkShape(schema, body);
-  if (body.kind === "user") return { kind: "user", body: (body as Static<typeof UserBody>).body };
-  return parseSignal(body as Static<typeof SignalBody>);
+  const parsed = body as Static<typeof UserBody> | Static<typeof SignalBody>;
+  const send: Send = { message: parsed.kind === "user" ? parseUser(parsed) : parseSignal(parsed) };
+  const key = parseKey(parsed.idempotencyKey, headers.get("idempotency-key"));
+  if (key !== undefined) send.idempotencyKey = key;
+  if (parsed.uid !== undefined) send.uid = parsed.uid;
+  if (parsed.initialData !== undefined) send.initialData = parsed.initialData;
+  if (isDeeperThan(send.initialData, MAX_INITIAL_DATA_DEPTH)) {
+    throw invalid(`"initialData" is not valid: nested deeper than ${MAX_INITIAL_DATA_DEPTH} levels.`);
+  }
+  if (typeof send.uid === "string" && send.initialData !== undefined) {
+    throw invalid(
+      `"initialData" does not go with a "uid" to continue: it is used only when a conversation is created.`,
+    );
+  }
+  return send;
 }

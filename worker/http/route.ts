@@ -34,7 +34,8 @@ export interface RouteContext {
   url: URL;
   /** Decoded parts of the path. */
   params: Readonly<Record<string, string>>;
-  settings: Settings;
+  /** Throws `runtime_unavailable` when the deployment is set up wrongly. */
+  settings(): Settings;
   agents: AgentRegistry;
   conversationOf: DoorConfig["conversationOf"];
   version: string;

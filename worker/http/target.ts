@@ -23,7 +23,7 @@ export function routeNotFound(): BerthError {
 
 function checkId(id: string): void {
   if (id.trim() === "") throw new BerthError("invalid_request", "The conversation id must not be empty or blank.");
-  if (id.length > MAX_ID_CHARS) {
+  if ([...id].length > MAX_ID_CHARS) {
     throw new BerthError("invalid_request", `The conversation id must have at most ${MAX_ID_CHARS} characters.`);
   }
   if (CONTROL_CHARACTER.test(id)) {

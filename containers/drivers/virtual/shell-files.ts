@@ -59,7 +59,9 @@ export function shellFiles(files: StagedFiles, pause: () => Promise<void>): IFil
     cp: (from, to, options) => call(() => operations.copy(files, from, to, { recursive: options?.recursive ?? false })),
     mv: (from, to) => call(() => operations.rename(files, from, to)),
     resolvePath: resolveLexically,
-    getAllPaths: () => allPaths(files, "/"),
+    // Only for `ls`, which would match its arguments once more against them all, with a matcher that backtracks. The shell
+    // has matched them already.
+    getAllPaths: () => [],
     chmod: (path, mode) => call(() => operations.changeMode(files, path, mode)),
     symlink: (target, path) => call(() => operations.makeSymlink(files, target, path)),
     link: (existing, path) => call(() => operations.makeHardLink(files, existing, path)),
@@ -82,13 +84,6 @@ function statOf(inode: Inode): FsStat {
     dev: 1,
     ino: inode.ino,
   };
-}
-
-function allPaths(files: StagedFiles, directory: string): string[] {
-  return operations.readDirectory(files, directory).flatMap(({ name, kind }) => {
-    const path = operations.join(directory, name);
-    return kind === "directory" ? [path, ...allPaths(files, path)] : [path];
-  });
 }
 
 function encodingOf(options: EncodingOption): BufferEncoding {

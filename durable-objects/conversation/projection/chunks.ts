@@ -35,7 +35,9 @@ type Standing = "before" | "among" | "after";
 
 function standingOf(previousSeq: number, deltas: DeltaSpan | undefined): Standing {
   if (!deltas || previousSeq < deltas.firstSeq) return "before";
-  return previousSeq < deltas.lastSeq ? "among" : "after";
+  // Beyond the last delta stands another record (a message that was aborted meanwhile): whether its reader has seen the
+  // deltas cannot be told from where it stands, so it gets the message whole.
+  return previousSeq === deltas.lastSeq ? "after" : "among";
 }
 
 type Bare<C> = C extends unknown ? Omit<C, "conversationId" | "position"> : never;
@@ -78,6 +80,8 @@ export function chunksOf(record: StoredRecord, previousSeq: number, context: Pro
       add(0, { type: "submission-settled", ...renderSettlement(body), timestamp });
       break;
     case "tool_started":
+    case "tool_intent":
+    case "tool_step":
       break;
   }
   return chunks;

@@ -5,6 +5,7 @@
  */
 import { inputMessageId, recordMessageId, responseMessageId } from "../../protocol/ids.ts";
 import type { InputRecord, SettledRecord, SignalRecord, StoredRecord } from "../../protocol/records.ts";
+import type { AttachmentRef } from "../../protocol/submission.ts";
 import type { WireMessage, WirePart, WireSettlement } from "../../protocol/wire.ts";
 import { addPiece, addStep, applyResult } from "./message-parts.ts";
 
@@ -16,12 +17,17 @@ const SETTLEMENT_SIGNALS: Readonly<Record<string, "failed" | "aborted">> = {
   submission_interrupted: "failed",
 };
 
+function renderAttachment({ id, mimeType, size, filename }: AttachmentRef): WirePart {
+  return { type: "file", mediaType: mimeType, id, size, ...(filename !== undefined && { filename }) };
+}
+
 export function renderInput(record: InputRecord): WireMessage {
   const { message, submissionId } = record;
   const id = inputMessageId(submissionId);
   const text: WirePart = { type: "text", text: message.body, state: "done" };
   if (message.kind === "user") {
-    return { id, role: "user", purpose: "user", display: "visible", submissionId, parts: [text] };
+    const files = (message.attachments ?? []).map(renderAttachment);
+    return { id, role: "user", purpose: "user", display: "visible", submissionId, parts: [text, ...files] };
   }
   const signal: NonNullable<WireMessage["signal"]> = {};
   if (message.tagName !== undefined) signal.tagName = message.tagName;

@@ -5,15 +5,11 @@
  * Source: contract RUNTIME 1.7, 2.5, 2.6, 2.8; TOOLS 10, D25.
  */
 import type { Fault } from "../../protocol/errors.ts";
+import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import type { AssistantRecord, RecordBody } from "../../protocol/records.ts";
 import type { Outcome } from "../../protocol/submission.ts";
 import { noUsage } from "../../protocol/usage.ts";
 import type { PartialStep, Standing } from "./standing.ts";
-
-export const INTERRUPTED_RESULT = JSON.stringify({
-  type: "interrupted",
-  message: "Tool execution was interrupted before completion. The outcome is unknown.",
-});
 
 const ABORTED_RUNNING =
   "The operation was aborted. The tool execution could not be confirmed cancelled and may still be running.";

@@ -61,8 +61,11 @@ function partialOf(deltas: readonly StoredRecord<DeltaRecord>[]): PartialStep | 
   };
 }
 
-/** @param records all records of the submission, in order. */
-export function standingOf(records: readonly StoredRecord[]): Standing {
+/**
+ * @param records all records of the submission, in order.
+ * @param lastJoinedSeq the last message that joined its response; what comes after it may have answered it.
+ */
+export function standingOf(records: readonly StoredRecord[], lastJoinedSeq = 0): Standing {
   const deltas = records.filter((record) => isRecordOf(record, "delta"));
   const partial = partialOf(deltas);
   const assistants = records.filter((record) => isRecordOf(record, "assistant"));
@@ -78,9 +81,8 @@ export function standingOf(records: readonly StoredRecord[]): Standing {
     .filter((call) => !done.has(call.id))
     .map((call) => ({ turnId: last.body.turnId, call, started: started.has(call.id) }));
 
-  const isAskedAgain = after.some(
-    (record) => record.body.type === "input" || record.body.type === "signal" || record.body.type === "delta",
-  );
+  const isAskedAgain =
+    lastJoinedSeq > last.seq || after.some((record) => record.body.type === "signal" || record.body.type === "delta");
   const isBatchTerminal = calls.length > 0 && results.length > 0 && results.every((result) => result.body.terminate);
   const wouldStop = calls.length === 0 || (openCalls.length === 0 && isBatchTerminal);
   const completed = wouldStop && !last.body.interrupted && !isAskedAgain;

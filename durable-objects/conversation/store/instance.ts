@@ -12,6 +12,7 @@ export interface Instance {
   agent: string;
   /** As the caller chose it. */
   id: string;
+  initialData?: unknown;
 }
 
 const KEY = "instance";

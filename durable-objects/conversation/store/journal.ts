@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from "../../protocol/clock.ts";
-import type { DeltaSpan, RecordBody, RecordType, StoredRecord } from "../../protocol/records.ts";
+import type { DeltaSpan, RecordBody, RecordType, SettledRecord, StoredRecord } from "../../protocol/records.ts";
 import type { Database } from "./database.ts";
 import { spillText, unspillText } from "./spill.ts";
 
@@ -24,7 +24,7 @@ type RecordRow = {
 const COLUMNS = "seq, at, type, thread, submission_id, tool_call_id, body";
 
 /** What the transcript of the model never needs. */
-const HINT_TYPES: readonly RecordType[] = ["delta", "tool_started"];
+const HINT_TYPES: readonly RecordType[] = ["delta", "tool_started", "tool_intent", "tool_step"];
 
 export class Journal {
   readonly #db: Database;
@@ -106,6 +106,29 @@ export class Journal {
     );
   }
 
+  /** The terminal record of a submission. */
+  readSettled(submissionId: string): StoredRecord<SettledRecord> | undefined {
+    const sql = `SELECT ${COLUMNS} FROM record WHERE submission_id = ? AND type = 'settled'`;
+    return this.#rows(sql, submissionId)[0] as StoredRecord<SettledRecord> | undefined;
+  }
+
+  /** Number of the first record that shows something of a submission's response. */
+  readFirstOfResponse(thread: string, submissionId: string, afterSeq: number): number | undefined {
+    const sql = `SELECT seq FROM record WHERE seq > ? AND thread = ? AND submission_id = ?
+      AND type IN ('delta', 'assistant', 'assistant_discarded') ORDER BY seq LIMIT 1`;
+    return this.#db.all<{ seq: number }>(sql, afterSeq, thread, submissionId)[0]?.seq;
+  }
+
+  /** Up to `limit` records of a thread with `seq` below `before`, the newest first. */
+  readBack(thread: string, before: number, limit: number): StoredRecord[] {
+    return this.#rows(
+      `SELECT ${COLUMNS} FROM record WHERE seq < ? AND thread = ? ORDER BY seq DESC LIMIT ?`,
+      before,
+      thread,
+      limit,
+    );
+  }
+
   hasToolCall(toolCallId: string): boolean {
     const found = this.#db.all(
       "SELECT 1 AS found FROM record WHERE tool_call_id = ? AND type = 'tool_started'",
@@ -128,6 +151,10 @@ export class Journal {
     return () => this.#watchers.delete(wake);
   }
 
+  wakeAll(): void {
+    for (const wake of [...this.#watchers]) wake();
+  }
+
   /** Whether somebody follows the conversation right now. */
   get isWatched(): boolean {
     return this.#watchers.size > 0;
@@ -147,7 +174,7 @@ export class Journal {
     this.#waking = true;
     queueMicrotask(() => {
       this.#waking = false;
-      for (const wake of [...this.#watchers]) wake();
+      this.wakeAll();
     });
   }
 

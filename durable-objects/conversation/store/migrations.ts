@@ -65,6 +65,23 @@ const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
      ) STRICT, WITHOUT ROWID`,
     ...FILES_SCHEMA,
   ],
+  2: [
+    "ALTER TABLE submission ADD COLUMN joined_into TEXT",
+    // SHA-256 of what a keyed send stands for; a repeat must be the same.
+    "ALTER TABLE submission ADD COLUMN identity TEXT",
+    `CREATE INDEX submission_joined ON submission (joined_into) WHERE state = 'joined'`,
+    `CREATE TABLE attachment (
+       id TEXT PRIMARY KEY,
+       mime_type TEXT NOT NULL,
+       size INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE attachment_part (
+       id TEXT NOT NULL,
+       part INTEGER NOT NULL,
+       bytes BLOB NOT NULL,
+       PRIMARY KEY (id, part)
+     ) STRICT, WITHOUT ROWID`,
+  ],
 };
 
 const VERSION_KEY = "schema_version";

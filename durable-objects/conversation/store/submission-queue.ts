@@ -5,9 +5,9 @@
  * together with the record that says so (Q4). Every change of state goes through `TRANSITIONS`.
  */
 import {
-  type DeliveredMessage,
   isAllowedTransition,
   type Outcome,
+  type RecordedMessage,
   type SubmissionState,
   type TokenUsage,
   type TraceContext,
@@ -40,6 +40,10 @@ export interface Submission {
   abortAt?: number;
   settledAt?: number;
   outcome?: Outcome;
+  /** The submission whose response it joined. */
+  joinedInto?: string;
+  /** Hash of what a keyed send stands for. */
+  identity?: string;
 }
 
 type SubmissionRow = {
@@ -59,10 +63,12 @@ type SubmissionRow = {
   abort_at: number | null;
   settled_at: number | null;
   outcome: string | null;
+  joined_into: string | null;
+  identity: string | null;
 };
 
 const COLUMNS = `seq, id, state, accepted_at, offset_seq, attempt, attempt_seq, fruitless_attempts, provider_retries,
-  input_seq, started_at, deadline_at, resume_at, abort_at, settled_at, outcome`;
+  input_seq, started_at, deadline_at, resume_at, abort_at, settled_at, outcome, joined_into, identity`;
 
 /** Fields that may change, and the columns they live in. */
 const FIELD_COLUMNS = {
@@ -77,13 +83,15 @@ const FIELD_COLUMNS = {
   abortAt: "abort_at",
   settledAt: "settled_at",
   outcome: "outcome",
+  joinedInto: "joined_into",
 } as const satisfies Partial<Record<keyof Submission, string>>;
 
 export type SubmissionChange = { [F in keyof typeof FIELD_COLUMNS]?: Submission[F] | null };
 
 export interface NewSubmission {
   id: string;
-  message: DeliveredMessage;
+  message: RecordedMessage;
+  identity?: string;
   acceptedAt: number;
   offsetSeq: number;
   trace?: TraceContext;
@@ -109,6 +117,8 @@ function submissionOf(row: SubmissionRow): Submission {
   if (row.abort_at !== null) submission.abortAt = row.abort_at;
   if (row.settled_at !== null) submission.settledAt = row.settled_at;
   if (row.outcome !== null) submission.outcome = row.outcome as Outcome;
+  if (row.joined_into !== null) submission.joinedInto = row.joined_into;
+  if (row.identity !== null) submission.identity = row.identity;
   return submission;
 }
 
@@ -122,8 +132,8 @@ export class SubmissionQueue {
   insert(submission: NewSubmission): void {
     const next = (this.#db.all<{ last: number | null }>("SELECT MAX(seq) AS last FROM submission")[0]?.last ?? 0) + 1;
     this.#db.run(
-      `INSERT INTO submission (seq, id, state, input, accepted_at, offset_seq, trace, subject)
-       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?)`,
+      `INSERT INTO submission (seq, id, state, input, accepted_at, offset_seq, trace, subject, identity)
+       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
       next,
       submission.id,
       spillText(this.#db, `input:${next}`, JSON.stringify(submission.message)),
@@ -131,22 +141,30 @@ export class SubmissionQueue {
       submission.offsetSeq,
       submission.trace ? JSON.stringify(submission.trace) : null,
       submission.subject ?? null,
+      submission.identity ?? null,
     );
   }
 
-  /** The message as admitted, handed over once: from then on the journal holds it. */
-  takeInput(submission: Submission): DeliveredMessage {
+  /**
+   * The message as admitted, handed over once: from then on the journal holds it. A cell that holds no message (storage
+   * that was tampered with) is handed over as the text it is, marked malformed.
+   */
+  takeInput(submission: Submission): { message: RecordedMessage; isMalformed: boolean } {
     const row = this.#db.all<{ input: string | null }>("SELECT input FROM submission WHERE seq = ?", submission.seq)[0];
     if (row?.input == null) throw new Error(`Submission ${submission.id} has no input left to apply.`);
     const owner = `input:${submission.seq}`;
-    const message = JSON.parse(unspillText(this.#db, owner, row.input)) as DeliveredMessage;
+    const text = unspillText(this.#db, owner, row.input);
     dropSpill(this.#db, owner, row.input);
     this.#db.run("UPDATE submission SET input = NULL WHERE seq = ?", submission.seq);
-    return message;
+    try {
+      return { message: JSON.parse(text) as RecordedMessage, isMalformed: false };
+    } catch {
+      return { message: { kind: "user", body: text }, isMalformed: true };
+    }
   }
 
   running(): Submission | undefined {
-    return this.#one("state = 'running'");
+    return this.#one("state = 'running' LIMIT 1");
   }
 
   nextQueued(): Submission | undefined {
@@ -154,17 +172,33 @@ export class SubmissionQueue {
   }
 
   find(id: string): Submission | undefined {
-    return this.#one("id = ?", id);
+    return this.#one("id = ? LIMIT 1", id);
+  }
+
+  /** All that wait, in order. */
+  queued(): Submission[] {
+    return this.#many("state = 'queued' ORDER BY seq");
+  }
+
+  /** Those that joined a response and are not settled, in order. */
+  joinedInto(hostId: string): Submission[] {
+    return this.#many("state = 'joined' AND joined_into = ? ORDER BY seq", hostId);
+  }
+
+  /** Queued ones whose abort was asked for: they need not wait for their turn to end. */
+  queuedAborts(): Submission[] {
+    return this.#many("state = 'queued' AND abort_at IS NOT NULL ORDER BY seq");
   }
 
   countUnsettled(): number {
     return this.#db.all<{ n: number }>("SELECT COUNT(*) AS n FROM submission WHERE state <> 'settled'")[0]?.n ?? 0;
   }
 
-  /** Marks every unsettled submission; one that was marked before keeps its time. Gives how many are unsettled. */
-  requestAbort(at: number): number {
-    this.#db.run("UPDATE submission SET abort_at = ? WHERE state <> 'settled' AND abort_at IS NULL", at);
-    return this.countUnsettled();
+  /** Marks every unsettled submission, or the one named; one that was marked before keeps its time. */
+  requestAbort(at: number, id?: string): void {
+    const which = id === undefined ? "" : " AND id = ?";
+    const params: SqlValue[] = id === undefined ? [at] : [at, id];
+    this.#db.run(`UPDATE submission SET abort_at = ? WHERE state <> 'settled' AND abort_at IS NULL${which}`, ...params);
   }
 
   change(seq: number, change: SubmissionChange): void {
@@ -182,12 +216,21 @@ export class SubmissionQueue {
     this.change(submission.seq, change);
   }
 
+  readUsage(seq: number): TokenUsage | undefined {
+    const row = this.#db.all<{ usage: string | null }>("SELECT usage FROM submission WHERE seq = ?", seq)[0];
+    return row?.usage == null ? undefined : (JSON.parse(row.usage) as TokenUsage);
+  }
+
   recordUsage(seq: number, usage: TokenUsage): void {
     this.#db.run("UPDATE submission SET usage = ? WHERE seq = ?", JSON.stringify(usage), seq);
   }
 
   #one(where: string, ...params: SqlValue[]): Submission | undefined {
-    const row = this.#db.all<SubmissionRow>(`SELECT ${COLUMNS} FROM submission WHERE ${where}`, ...params)[0];
-    return row && submissionOf(row);
+    return this.#many(where, ...params)[0];
+  }
+
+  #many(where: string, ...params: SqlValue[]): Submission[] {
+    const rows = this.#db.all<SubmissionRow>(`SELECT ${COLUMNS} FROM submission WHERE ${where}`, ...params);
+    return rows.map(submissionOf);
   }
 }

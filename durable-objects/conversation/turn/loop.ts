@@ -17,7 +17,8 @@ import type { ModelChoice } from "../../agent/agent.ts";
 import type { ResolvedModel } from "../../models/model.ts";
 import { isProviderFault } from "../../models/provider-fault.ts";
 import { toProviderMessages } from "../../models/provider-messages.ts";
-import type { StoredRecord } from "../../protocol/records.ts";
+import { failWhenSilent } from "../../models/silence.ts";
+import { PROVIDER_IDLE_TIMEOUT_MS } from "../../protocol/limits.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { makeCallIdsUnique } from "./call-ids.ts";
 import type { AttemptPorts } from "./ports.ts";
@@ -33,12 +34,12 @@ export interface LoopParts {
   transcript: Transcript;
   /** The tools as they are now; asked for before each request. */
   readTools(): DurableTool[];
-  /** Awaited before each request; the records it has written are part of that request. */
-  beforeRequest(): Promise<readonly StoredRecord[]>;
+  /** What must be on record before a request is made of it. */
+  beforeRequest(): Promise<void>;
 }
 
 /** How the loop came to its end; a `fault` step is not on record. */
-export type LoopEnd = { kind: "stopped" } | { kind: "fault"; message: AssistantMessage } | { kind: "cut" };
+export type LoopEnd = { kind: "settled" } | { kind: "fault"; message: AssistantMessage } | { kind: "cut" };
 
 export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   const { ports, model, transcript, systemPrompt } = parts;
@@ -50,6 +51,8 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   let fault: AssistantMessage | undefined;
 
   const buildContext = (): AgentContext => {
+    ports.joinQueued();
+    for (const record of journal.readTranscript(transcript.lastSeq)) transcript.apply(record);
     const tools = parts.readTools();
     const toolsAdded = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
     const system: SystemMessage = { role: "system", content: systemPrompt, toolsAdded, timestamp: 0 };
@@ -66,7 +69,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       step?.discard(message.errorMessage ?? "The answer was empty.");
     } else {
       makeCallIdsUnique(message, (id) => transcript.hasCall(id) || journal.hasToolCall(id), ids);
-      if (step) transcript.apply(step.complete(message));
+      step?.complete(message);
       if (ports.providerRetries > 0) ports.clearProviderRetries();
     }
   };
@@ -95,8 +98,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       const { toolCallId, toolName } = event;
       journal.append([{ type: "tool_started", submissionId, toolCallId, toolName, attempt }]);
     } else if (event.type === "tool_execution_end") {
-      const [record] = journal.append([toolResultRecord(submissionId, event)]);
-      if (record) transcript.apply(record);
+      journal.append([toolResultRecord(submissionId, event)]);
     }
   };
 
@@ -104,8 +106,13 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     model: model.model,
     convertToLlm: (messages) => toProviderMessages(messages),
     async prepareRequest() {
-      for (const record of await parts.beforeRequest()) transcript.apply(record);
+      await parts.beforeRequest();
       return { context: buildContext() };
+    },
+    getFollowUpMessages: async () => {
+      if (fault || signal.aborted || ports.joinOrComplete() === "settled") return [];
+      // The loop only needs to go on; what it goes on with is read from the records.
+      return [{ role: "user", content: "", timestamp: 0 }];
     },
     finishTurn: () => (fault ? { action: "end" } : undefined),
     toolExecution: "parallel",
@@ -114,8 +121,11 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     sessionId: submissionId,
     ...(parts.thinkingLevel !== "off" && { reasoning: parts.thinkingLevel }),
   };
-  await runAgentLoopContinue(buildContext(), config, emit, signal, model.stream);
+  // The loop asks for the context of each request, the first included; it only wants to be given one to start from.
+  const start: AgentContext = { messages: [{ role: "system", content: systemPrompt, timestamp: 0 }], tools: [] };
+  const stream = failWhenSilent(model.stream, PROVIDER_IDLE_TIMEOUT_MS, timers);
+  await runAgentLoopContinue(start, config, emit, signal, stream);
   if (refusal !== undefined) throw refusal;
   if (ports.signal.aborted) return { kind: "cut" };
-  return fault ? { kind: "fault", message: fault } : { kind: "stopped" };
+  return fault ? { kind: "fault", message: fault } : { kind: "settled" };
 }

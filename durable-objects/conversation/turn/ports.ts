@@ -11,7 +11,8 @@ import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 
 export type AttemptEnd =
-  | { kind: "completed" }
+  /** The response is complete and settled. */
+  | { kind: "settled" }
   | { kind: "failed"; fault: Fault }
   /** A transient provider fault: go on from the records after a wait. */
   | { kind: "retry"; afterMs: number }
@@ -23,8 +24,8 @@ export type AttemptEnd =
 /** The attempt's fenced pen: every write throws once another attempt holds the submission. */
 export interface AttemptJournal {
   append(bodies: readonly RecordBody[]): StoredRecord[];
-  /** What the model's transcript is made of, in order. */
-  readTranscript(): StoredRecord[];
+  /** What the model's transcript is made of, after a record number, in order. */
+  readTranscript(after: number): StoredRecord[];
   /** All records of the submission, hints included. */
   readSubmission(): StoredRecord[];
   hasToolCall(toolCallId: string): boolean;
@@ -42,7 +43,7 @@ export interface PromptPort {
 export interface WorkspacePort {
   readGeneration(): string | undefined;
   /** Stores the id and appends the records in one transaction; throws `StaleAttemptError` when overtaken. */
-  noteGeneration(generation: string, told: readonly RecordBody[]): StoredRecord[];
+  noteGeneration(generation: string, told: readonly RecordBody[]): void;
 }
 
 export interface AttemptPorts {
@@ -52,6 +53,12 @@ export interface AttemptPorts {
   providerRetries: number;
   clearProviderRetries(): void;
   signal: AbortSignal;
+  /** What waits joins the response: it reaches the model with the next request. */
+  joinQueued(): void;
+  /** At the point where the response would stop: it goes on with what joined, or it is settled. */
+  joinOrComplete(): "joined" | "settled";
+  /** Bytes of an attachment in base64. */
+  readAttachment(id: string): string | undefined;
   journal: AttemptJournal;
   prompt: PromptPort;
   workspace: WorkspacePort;

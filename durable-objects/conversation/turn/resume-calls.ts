@@ -7,20 +7,24 @@
 import { runToolCall } from "@earendil-works/pi-agent-core";
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import type { Sandbox } from "../../../containers/sandbox.ts";
+import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import type { AssistantRecord, RecordBody } from "../../protocol/records.ts";
 import { isRecordOf } from "../../protocol/records.ts";
 import type { DurableTool, ReplayPolicy } from "../../tools/define-tool.ts";
-import { INTERRUPTED_RESULT, interruptedStep } from "../recovery/closing-records.ts";
+import { interruptedStep } from "../recovery/closing-records.ts";
 import { type OpenCall, type PartialStep, standingOf } from "../recovery/standing.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { toolResultRecord } from "./tool-result.ts";
 import { isWorkspaceLost } from "./workspace-watch.ts";
 
-/** Policies under which a started call may run once more: it has no effect, or its key finds the first run. */
-const SAFE_TO_RUN_AGAIN: readonly ReplayPolicy[] = ["rerun", "reattach"];
+/**
+ * Policies under which a started call may run once more: it has no effect, its key finds the first run, or its notes tell
+ * what was done.
+ */
+const SAFE_TO_RUN_AGAIN: readonly ReplayPolicy[] = ["rerun", "reattach", "reconcile", "steps"];
 
 /** Where the workspace is gone, a key finds nothing any more and would run the command a second time. */
-const SAFE_IN_ANOTHER_WORKSPACE: readonly ReplayPolicy[] = ["rerun"];
+const SAFE_IN_ANOTHER_WORKSPACE: readonly ReplayPolicy[] = ["rerun", "reconcile", "steps"];
 
 /** Ends the step that was being written when the attempt before was cut. */
 export function closePartialStep(ports: AttemptPorts): void {

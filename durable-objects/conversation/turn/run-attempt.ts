@@ -16,6 +16,7 @@ import {
   PROVIDER_RETRY_MAX_MS,
 } from "../../protocol/limits.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
+import { createCallNotes } from "./call-notes.ts";
 import { runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
 import { closePartialStep, resumeOpenCalls } from "./resume-calls.ts";
@@ -30,27 +31,26 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const model = ports.resolveModel(first.model.spec);
   const sandbox = first.sandbox && (await ports.openSandbox(first.sandbox.factory, first.sandbox.cwd));
   const enter = createGate(MAX_PARALLEL_TOOLS);
+  const equipment = { locks: ports.locks, notes: createCallNotes(ports) };
   const toolsOf = (rendered: RenderedAgent): DurableTool[] =>
-    guardTools(assembleTools(rendered, rendered.sandbox && sandbox, ports.locks), enter);
+    guardTools(assembleTools(rendered, rendered.sandbox && sandbox, equipment), enter);
 
   const isComplete = await resumeOpenCalls(ports, toolsOf(first), sandbox);
   if (ports.signal.aborted) return { kind: "cut" };
-  if (isComplete) return { kind: "completed" };
+  if (isComplete && ports.joinOrComplete() === "settled") return { kind: "settled" };
 
   const systemPrompt = ports.prompt.read() ?? (await freezePrompt(ports, first, sandbox, toolsOf(first)));
-  const transcript = new Transcript();
-  for (const record of ports.journal.readTranscript()) transcript.apply(record);
   const end = await runLoop({
     ports,
     model,
     thinkingLevel: first.model.thinkingLevel,
     systemPrompt,
-    transcript,
+    transcript: new Transcript(ports.readAttachment),
     readTools: () => toolsOf(ports.render()),
     beforeRequest: () => noticeLoss(ports, sandbox, namesOf(toolsOf(ports.render()))),
   });
   if (end.kind === "cut") return { kind: "cut" };
-  if (end.kind === "stopped") return { kind: "completed" };
+  if (end.kind === "settled") return { kind: "settled" };
 
   const fault = classifyProviderFault(end.message);
   if (fault.kind === "transient" && ports.providerRetries < PROVIDER_RETRIES) {

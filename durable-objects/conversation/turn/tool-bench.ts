@@ -1,6 +1,6 @@
 /**
  * The tools of an attempt as the loop may run them: assembled in the contract's order, at most eight at once, abandoned
- * one macrotask after an abort, of unknown outcome when their sandbox dies.
+ * one macrotask after an abort.
  *
  * Source: contract RUNTIME 2.7, 2.8, 4 (tool order); TOOLS 10, 14.
  */
@@ -8,13 +8,14 @@ import type { Sandbox } from "../../../containers/sandbox.ts";
 import { isSandboxDied } from "../../../containers/sandbox-died-error.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
 import { BerthError } from "../../protocol/errors.ts";
+import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
 import { abandonToolOnAbort } from "../../tools/abandon-on-abort.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { createSandboxTools, throwIfReserved } from "../../tools/index.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 import { createTaskTool } from "../../tools/task.ts";
-import { INTERRUPTED_RESULT } from "../recovery/closing-records.ts";
+import type { CallNotes } from "./call-notes.ts";
 
 /** Lets `limit` holders in at a time, the others in the order they came. */
 export function createGate(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
@@ -38,11 +39,21 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
  *
  * @param sandbox present iff the render mounts one.
  */
-export function assembleTools(rendered: RenderedAgent, sandbox: Sandbox | undefined, locks: PathLocks): DurableTool[] {
+export function assembleTools(
+  rendered: RenderedAgent,
+  sandbox: Sandbox | undefined,
+  { locks, notes }: { locks: PathLocks; notes: CallNotes },
+): DurableTool[] {
   const subagents: string[] = [];
-  const own = sandbox ? (replacedTools(rendered, sandbox, subagents) ?? createSandboxTools(sandbox, { locks })) : [];
+  const own = sandbox
+    ? (replacedTools(rendered, sandbox, subagents) ?? createSandboxTools(sandbox, { locks, notes: notes.intents }))
+    : [];
   for (const { name } of own) throwIfReserved(name);
-  const tools = [...own, createTaskTool({ available: () => subagents }), ...rendered.tools];
+  const tools = [
+    ...own,
+    createTaskTool({ available: () => subagents }),
+    ...rendered.tools.map((tool) => tool.withSteps?.(notes.steps) ?? tool),
+  ];
   const seen = new Set<string>();
   for (const { name } of tools) {
     if (seen.has(name)) throw new BerthError("tool_name_conflict", `Duplicate tool name "${name}".`);

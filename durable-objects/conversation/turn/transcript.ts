@@ -6,9 +6,9 @@
  *
  * Source: contract RUNTIME 2.5, 3.1; ARCHITECTURE T1.
  */
-import type { AssistantMessage, Message, ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import type { AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
+import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import type { AssistantRecord, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
-import { INTERRUPTED_RESULT } from "../recovery/closing-records.ts";
 import { renderDelivery, renderSignalText } from "./render-delivery.ts";
 
 interface Step {
@@ -38,13 +38,26 @@ function contentFor(record: AssistantRecord): AssistantMessage["content"] {
 }
 
 export class Transcript {
+  readonly #readAttachment: (id: string) => string | undefined;
+  #lastSeq = 0;
   readonly #entries: Entry[] = [];
   readonly #steps = new Map<string, Step>();
 
+  /** @param readAttachment bytes of an attachment in base64. */
+  constructor(readAttachment: (id: string) => string | undefined) {
+    this.#readAttachment = readAttachment;
+  }
+
+  /** Number of the last record applied: what comes after it is not in here yet. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
   apply(record: StoredRecord): void {
     const { at, body } = record;
+    this.#lastSeq = record.seq;
     if (body.type === "input") {
-      this.#say(at, renderDelivery(body.message));
+      this.#say(at, renderDelivery(body.message, this.#readAttachment));
     } else if (body.type === "signal") {
       this.#say(at, renderSignalText({ ...body, type: body.signalType }));
     } else if (body.type === "assistant") {
@@ -63,8 +76,8 @@ export class Transcript {
     return this.#steps.has(toolCallId);
   }
 
-  #say(at: number, text: string): void {
-    this.#entries.push({ message: { role: "user", content: text.toWellFormed(), timestamp: at } });
+  #say(at: number, content: UserMessage["content"]): void {
+    this.#entries.push({ message: { role: "user", content, timestamp: at } });
   }
 
   #applyStep(at: number, record: AssistantRecord): void {

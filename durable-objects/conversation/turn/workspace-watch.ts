@@ -8,7 +8,7 @@
  */
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import { renderEnvironmentChange, WORKSPACE_LOST } from "../../prompt/environment-change.ts";
-import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
+import type { RecordBody } from "../../protocol/records.ts";
 import type { AttemptPorts } from "./ports.ts";
 
 /** Noted when the loss was told and nothing has taken the lost one's place yet. */
@@ -21,22 +21,22 @@ export async function isWorkspaceLost({ workspace }: AttemptPorts, sandbox: Sand
   return current === undefined || current !== workspace.readGeneration();
 }
 
-/** Notes the file system that is there now; gives the records that tell of a loss, which are written already. */
+/** Notes the file system that is there now, and writes the record that tells of a loss. */
 export async function noticeLoss(
   { submissionId, workspace }: AttemptPorts,
   sandbox: Sandbox | undefined,
   tools: readonly string[],
-): Promise<readonly StoredRecord[]> {
-  if (!sandbox?.generation) return [];
+): Promise<void> {
+  if (!sandbox?.generation) return;
   const known = workspace.readGeneration();
   // A sandbox that cannot be asked has told nothing: the next request asks again.
   const current = await sandbox.generation().then(
     (generation) => generation ?? NONE,
     () => known,
   );
-  if (current === undefined || current === known) return [];
+  if (current === undefined || current === known) return;
   const isLoss = known !== undefined && known !== NONE;
   const body = renderEnvironmentChange(WORKSPACE_LOST, { cwd: sandbox.cwd, tools, agents: [] });
   const told: RecordBody[] = isLoss ? [{ type: "signal", submissionId, signalType: "environment", body }] : [];
-  return workspace.noteGeneration(current, told);
+  workspace.noteGeneration(current, told);
 }

@@ -1,16 +1,14 @@
-/** `POST /agents/:agent/:id/abort`: stops everything that is not settled. Source: contract RUNTIME 1.10. */
+/** `POST /agents/:agent/:id/abort`: stops everything that is not settled, or one submission. Source: contract RUNTIME 1.10. */
 import { Type } from "@sinclair/typebox";
-import { BerthError } from "../../../durable-objects/protocol/errors.ts";
 import { json } from "../headers.ts";
+import { readOnce } from "../query.ts";
 import type { Route, RouteContext } from "../route.ts";
 import { readTarget, unwrap } from "../target.ts";
 
 async function abort(context: RouteContext): Promise<Response> {
   const { conversation } = readTarget(context);
-  if (context.url.searchParams.has("submission")) {
-    throw new BerthError("invalid_request", "The parameter submission is not supported yet.");
-  }
-  const { aborted } = await unwrap(conversation.abort());
+  const submission = readOnce(context.url.searchParams, "submission");
+  const { aborted } = await unwrap(conversation.abort(submission));
   return json({ aborted });
 }
 
@@ -18,9 +16,9 @@ export const abortRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/agents/:agent/:id/abort",
-    summary: "Abort all unsettled submissions of a conversation.",
+    summary: "Abort all unsettled submissions of a conversation, or one.",
     access: "write",
-    request: {},
+    request: { query: { submission: "Only this one; the queue stays." } },
     responses: {
       200: {
         description: "aborted is false when nothing was to be aborted.",

@@ -1,16 +1,19 @@
-/**
- * `GET /agents/:agent/:id/attachments/:attachmentId`: no message can carry one yet, so none is found.
- *
- * Source: contract RUNTIME 1.9.
- */
-import { BerthError } from "../../../durable-objects/protocol/errors.ts";
+/** `GET /agents/:agent/:id/attachments/:attachmentId`: bytes that never change. Source: contract RUNTIME 1.9. */
+import { secured } from "../headers.ts";
 import type { Route, RouteContext } from "../route.ts";
 import { readTarget, unwrap } from "../target.ts";
 
 async function readAttachment(context: RouteContext): Promise<Response> {
   const { conversation } = readTarget(context);
-  await unwrap(conversation.readHead());
-  throw new BerthError("attachment_not_found", "The conversation has no such attachment.");
+  const { body, mimeType, size } = await unwrap(conversation.readAttachment(context.params.attachmentId ?? ""));
+  const headers = secured({
+    "content-type": mimeType,
+    "content-length": String(size),
+    "content-disposition": "inline",
+    "cache-control": "private, max-age=31536000, immutable",
+    "content-security-policy": "sandbox",
+  });
+  return new Response(body, { headers });
 }
 
 export const attachmentRoutes: readonly Route[] = [
@@ -20,7 +23,7 @@ export const attachmentRoutes: readonly Route[] = [
     summary: "The bytes of an attachment.",
     access: "read",
     request: {},
-    responses: { 200: { description: "The bytes.", contentType: "application/octet-stream" } },
+    responses: { 200: { description: "The bytes, of the attachment's own type.", contentType: "image/*" } },
     handle: readAttachment,
   },
 ];

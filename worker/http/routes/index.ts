@@ -4,8 +4,10 @@ import { abortRoutes } from "./abort.ts";
 import { admitRoutes } from "./admit.ts";
 import { agentRoutes } from "./agents.ts";
 import { attachmentRoutes } from "./attachments.ts";
+import { eraseRoutes } from "./erase.ts";
 import { healthRoutes } from "./health.ts";
 import { readRoutes } from "./read.ts";
+import { submissionRoutes } from "./submissions.ts";
 
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
@@ -13,5 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...readRoutes,
   ...admitRoutes,
   ...abortRoutes,
+  ...eraseRoutes,
   ...attachmentRoutes,
+  ...submissionRoutes,
 ];

@@ -4,10 +4,11 @@
  * Source: contract RUNTIME 1.6 to 1.8.
  */
 import { Type } from "@sinclair/typebox";
-import { BerthError } from "../../../durable-objects/protocol/errors.ts";
+import { DEFAULT_HISTORY_PAGE_MESSAGES, MAX_HISTORY_PAGE_MESSAGES } from "../../../durable-objects/protocol/limits.ts";
 import { parseOffset } from "../../../durable-objects/protocol/offset.ts";
-import type { LiveMode, ReadAnswer, UpdatesQuery } from "../../../durable-objects/protocol/rpc.ts";
+import type { HistoryPageQuery, LiveMode, ReadAnswer, UpdatesQuery } from "../../../durable-objects/protocol/rpc.ts";
 import { secured } from "../headers.ts";
+import { invalid, readCount, readOnce } from "../query.ts";
 import type { Route, RouteContext } from "../route.ts";
 import { readTarget, unwrap } from "../target.ts";
 
@@ -18,18 +19,7 @@ const LIVE_MODES: ReadonlyMap<string, LiveMode> = new Map([
 ]);
 
 /** Of the contract, not of this milestone: an answer without them would look like one with them. */
-const NOT_SUPPORTED: readonly string[] = ["before", "limit", "thread"];
-
-function invalid(message: string): BerthError {
-  return new BerthError("invalid_request", message);
-}
-
-/** A parameter that may stand once. */
-function readOnce(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  if (values.length > 1) throw invalid(`The parameter ${name} must stand only once.`);
-  return values[0];
-}
+const NOT_SUPPORTED: readonly string[] = ["thread"];
 
 function refuseParameters(query: URLSearchParams, names: readonly string[], view: string): void {
   for (const name of names) if (query.has(name)) throw invalid(`The parameter ${name} does not go with view=${view}.`);
@@ -42,7 +32,7 @@ function parseAfter(text: string, source: string): number {
 }
 
 function parseUpdates(query: URLSearchParams, headers: Headers): UpdatesQuery {
-  refuseParameters(query, ["tail"], "updates");
+  refuseParameters(query, ["tail", "before", "limit"], "updates");
   const offset = readOnce(query, "offset");
   if (offset === undefined) throw invalid("The parameter offset is required with view=updates.");
   const after = parseAfter(offset, "The parameter offset");
@@ -52,6 +42,14 @@ function parseUpdates(query: URLSearchParams, headers: Headers): UpdatesQuery {
   const lastEventId = headers.get("last-event-id")?.trim();
   if (live !== "sse" || lastEventId === undefined || lastEventId === "") return { after, live };
   return { after: parseAfter(lastEventId, "The header Last-Event-ID"), live };
+}
+
+/** The page that is asked for; the whole history without `before` and `limit`. */
+function parsePage(query: URLSearchParams): HistoryPageQuery | undefined {
+  const before = readOnce(query, "before");
+  const limit = readCount(query, "limit", MAX_HISTORY_PAGE_MESSAGES);
+  if (before === undefined && limit === undefined) return undefined;
+  return { limit: limit ?? DEFAULT_HISTORY_PAGE_MESSAGES, ...(before !== undefined && { before }) };
 }
 
 function streamHeaders(offset: string | undefined, upToDate: boolean | undefined, contentType: string): Headers {
@@ -73,7 +71,7 @@ async function read(context: RouteContext): Promise<Response> {
   const view = readOnce(query, "view") ?? "history";
   if (view === "history") {
     refuseParameters(query, ["offset", "tail", "live"], view);
-    return renderRead(await unwrap(conversation.readHistory()));
+    return renderRead(await unwrap(conversation.readHistory(parsePage(query))));
   }
   if (view !== "updates") throw invalid("The parameter view must be history or updates.");
   const updates = parseUpdates(query, context.request.headers);
@@ -99,6 +97,8 @@ export const readRoutes: readonly Route[] = [
     request: {
       query: {
         view: "history (default) or updates.",
+        before: "With history: a message id; the page of messages before it.",
+        limit: "With history: messages on the page.",
         offset: "With updates: what came after it; -1 is before everything.",
         live: "With updates: long-poll or sse.",
       },

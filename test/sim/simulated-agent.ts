@@ -1,0 +1,34 @@
+/** The agent of a simulated run: a shell, files, and a durable tool of its own. */
+
+import { Type } from "@sinclair/typebox";
+import type { RenderedAgent } from "../../durable-objects/agent/agent.ts";
+import { createDurableTool } from "../../durable-objects/agent/author-tool.ts";
+import type { World } from "./world.ts";
+
+/** @param version instructions change with every deployment; the frozen prompt must not. */
+export function renderSimulatedAgent(world: World, isAlive: () => boolean, version: number): RenderedAgent {
+  const sandbox = world.sandbox(isAlive);
+  const steps = createDurableTool({
+    name: "steps",
+    description: "Does two steps, each once.",
+    input: Type.Object({ command: Type.String() }),
+    durable: true,
+    async run({ data, step }) {
+      const { command } = data as { command: string };
+      for (const part of ["a", "b"]) {
+        // A step is recorded once; its work may be cut before that, so it is keyed like everything outside.
+        await step?.do(
+          part,
+          async () => (await sandbox.exec(`${command}/${part}`, { key: `${command}/${part}` })).stdout,
+        );
+      }
+      return `did ${command}`;
+    },
+  });
+  return {
+    instructions: `Do the plan. (${version})`,
+    model: { spec: "sim/sim", thinkingLevel: "off" },
+    sandbox: { factory: { kind: "sim", createSandbox: async () => sandbox } },
+    tools: [steps],
+  };
+}
