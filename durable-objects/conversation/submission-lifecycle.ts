@@ -145,6 +145,7 @@ export class SubmissionLifecycle {
   /** A submission that waits or has joined ends on its own: its input is recorded with its settlement if it was not. */
   settleAside(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
     this.#parts.db.transaction(() => {
+      this.#markResponse();
       const inputSeq = submission.inputSeq ?? this.#applyInput(submission).seq;
       this.#settle({ ...submission, inputSeq }, outcome, fault);
     });
@@ -176,6 +177,16 @@ export class SubmissionLifecycle {
     const { message, isMalformed } = queue.takeInput(submission);
     const { seq } = journal.append(ROOT_THREAD, { type: "input", submissionId: submission.id, message });
     return { seq, isMalformed };
+  }
+
+  /** What is recorded next comes behind the response that is being written now, for every reader. */
+  #markResponse(): void {
+    const { journal, queue } = this.#parts;
+    const running = queue.running();
+    const delta = running && journal.readFirstDelta(ROOT_THREAD, running.id, running.inputSeq ?? 0);
+    if (!delta) return;
+    const { submissionId, turnId } = delta.body;
+    journal.append(ROOT_THREAD, { type: "response_started", submissionId, turnId });
   }
 
   #lastJoinedSeq(host: Submission): number {

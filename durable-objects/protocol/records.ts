@@ -40,6 +40,16 @@ export interface DeltaRecord {
   first?: true;
 }
 
+/**
+ * Where a response stands among messages that were recorded while its first step was being written: without it, who comes
+ * when the deltas are gone would find the response behind them.
+ */
+export interface ResponseStartedRecord {
+  type: "response_started";
+  submissionId: string;
+  turnId: string;
+}
+
 /** The deltas a message had before it was completed, so that a reader who stood among them can be told what is missing. */
 export interface DeltaSpan {
   firstSeq: number;
@@ -135,6 +145,7 @@ export type RecordBody =
   | BirthRecord
   | InputRecord
   | DeltaRecord
+  | ResponseStartedRecord
   | AssistantRecord
   | AssistantDiscardedRecord
   | ToolStartedRecord

@@ -4,6 +4,7 @@
 import type { Engine } from "../../durable-objects/conversation/engine.ts";
 import { Journal } from "../../durable-objects/conversation/store/journal.ts";
 import { INTERRUPTED_RESULT } from "../../durable-objects/protocol/interrupted.ts";
+import { ATTEMPT_TICK_MS, SUPERVISOR_BACKSTOP_MS } from "../../durable-objects/protocol/limits.ts";
 import {
   isRecordOf,
   ROOT_THREAD,
@@ -24,9 +25,18 @@ export function findIdle(world: World): string[] {
   const unsettled = world.count("state <> 'settled'");
   const isRunning = world.count("state = 'running'") > 0;
   if (unsettled > 0 && !isRunning) return ["a submission waits although nothing runs"];
-  if (unsettled > 0 && world.alarmAt === undefined) return ["A1: a submission is unsettled and no alarm is stored"];
   if (unsettled === 0 && world.alarmAt !== undefined) return ["A1: an alarm is stored although nothing is due"];
   return [];
+}
+
+/** Whether an instance lives or not: an alarm that comes soon enough is stored for whatever is unsettled. */
+export function findUnwatched(world: World): string[] {
+  if (world.count("state <> 'settled'") === 0) return [];
+  const { alarmAt } = world;
+  if (alarmAt === undefined) return ["A1: a submission is unsettled and no alarm is stored"];
+  const isPostponed = world.count("state = 'running' AND resume_at IS NOT NULL") > 0;
+  const longest = isPostponed ? SUPERVISOR_BACKSTOP_MS : ATTEMPT_TICK_MS;
+  return alarmAt > world.now + longest ? [`A1: the alarm rings in ${alarmAt - world.now} ms only`] : [];
 }
 
 /** After the run has come to rest. */
@@ -46,6 +56,7 @@ export async function findViolations(
     if (times !== 1) violations.push(`Q3: ${id} has ${times} settlements`);
   }
   violations.push(...findUnanswered(records, admitted));
+  violations.push(...findLeftOut(records));
   const byKey = new Map(admitted.map(({ id, plan }) => [plan.name, id]));
   for (const { id, plan } of admitted) {
     if (byKey.get(plan.name) !== id) violations.push(`${plan.name} was admitted twice under one key`);
@@ -74,8 +85,10 @@ export async function findViolations(
     .filter((id) => order.includes(id));
   if (inputs.join() !== order.join()) violations.push(`Q2: inputs ${inputs.join()} were admitted as ${order.join()}`);
   if (records.some((record) => record.body.type === "delta")) violations.push("J2: a delta outlived its message");
-  // In another workspace a write and a step that were not recorded are rightly done again; a command never is.
-  const once = world.losses === 0 ? world.ledger : world.ledger.filter((line) => !/^write |\/[ab]$/.test(line));
+  // A write and a step that were not recorded are rightly done again in another workspace, and by another instance while
+  // the one before still works; a command never is.
+  const once =
+    world.losses + world.overtaken === 0 ? world.ledger : world.ledger.filter((line) => !/^write |\/[ab]$/.test(line));
   if (new Set(once).size !== once.length) violations.push(`a command ran twice: ${world.ledger.join()}`);
   if (world.alarmAt !== undefined) violations.push("A1: an alarm is stored although nothing is due");
 
@@ -153,4 +166,21 @@ function findUnanswered(records: readonly StoredRecord[], admitted: readonly Adm
     );
     return isAnswered ? [] : [`${id} (${plan.name}) is ${end.body.outcome} and was never answered`];
   });
+}
+
+/** What was told to a model while a response ran that completed was answered by it, unless it was aborted or unreadable. */
+function findLeftOut(records: readonly StoredRecord[]): string[] {
+  const inputs = records.filter((record) => isRecordOf(record, "input"));
+  const ends = records.filter((record) => isRecordOf(record, "settled"));
+  return ends
+    .filter((end) => end.body.outcome === "completed" && end.body.answeredBySubmissionId === undefined)
+    .flatMap((host) => {
+      const began = inputs.find((input) => input.body.submissionId === host.body.submissionId)?.seq ?? 0;
+      const during = inputs.filter((input) => input.seq > began && input.seq < host.seq);
+      return during.flatMap(({ body: { submissionId } }) => {
+        const end = ends.find((other) => other.body.submissionId === submissionId)?.body;
+        const isHosts = end?.answeredBySubmissionId === host.body.submissionId || end?.outcome === "aborted";
+        return isHosts ? [] : [`2.4: ${submissionId} joined ${host.body.submissionId} and was not answered by it`];
+      });
+    });
 }

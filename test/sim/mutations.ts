@@ -148,6 +148,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: `return previousSeq < deltas.lastSeq ? "among" : "after";`,
   },
   {
+    name: "J2: a response has no place among what is recorded while it is written",
+    file: LIFECYCLE,
+    find: "      this.#markResponse();\n",
+    replace: "",
+  },
+  {
     name: "J2: a withdrawn step is not taken back",
     file: CHUNKS,
     find: "  const message = context.readResponse(submissionId, seq);\n  if (message) add(INDEX.replaced,",

@@ -12,7 +12,7 @@ import { MUTATIONS, type Mutation } from "./mutations.ts";
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const COPIED = ["containers", "durable-objects", "test/sim", "test/unit/node-database.ts", "package.json"];
 /** Enough for the rarest of them; the search ends with the first violation. */
-const RUNS = 1500;
+const RUNS = 4000;
 
 function copyCode(): string {
   const folder = fs.mkdtempSync(path.join(tmpdir(), "berth-mutation-"));

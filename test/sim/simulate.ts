@@ -6,7 +6,7 @@ import { createEngine, type Engine } from "../../durable-objects/conversation/en
 import { readSchemaVersion } from "../../durable-objects/conversation/store/migrations.ts";
 import { runAttempt } from "../../durable-objects/conversation/turn/run-attempt.ts";
 import type { IdPrefix } from "../../durable-objects/protocol/ids.ts";
-import { type Admitted, findIdle, findViolations } from "./invariants.ts";
+import { type Admitted, findIdle, findUnwatched, findViolations } from "./invariants.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { type ModelLog, type Plan, scriptedModel } from "./scripted-model.ts";
 import { renderSimulatedAgent } from "./simulated-agent.ts";
@@ -95,7 +95,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       sandboxKind: "sim",
       createSandboxHost: () => ({ files: undefined as never }),
       findInitialDataFault: () => undefined,
-      render: () => renderSimulatedAgent(world, instance.isAlive, version),
+      render: () => renderSimulatedAgent(world, instance.number, version),
       resolveModel: () => model,
       runAttempt,
       report(event, fields) {
@@ -117,6 +117,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       throw error;
     }
   };
+
+  // A crash ends what hangs: in some runs there is none after a while, and the deadline must.
+  const calmAt = world.now + (random.chance(0.3) ? random.below(30_000) : Number.POSITIVE_INFINITY);
+  const mayCrash = (): boolean => world.crashes < maxCrashes && world.now < calmAt;
 
   const readers = [new SimulatedReader(false), new SimulatedReader(true)];
   const posts = planPosts(random, world.now);
@@ -148,21 +152,27 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     // At least once: late, doubled, or into an instance that crashes over it.
     const times = random.chance(0.1) ? 2 : 1;
     for (let i = 0; i < times; i++) {
-      onInstance((living) => {
-        living.supervisor.pass();
-        if (isAlive() && world.alarmAt === alarm) world.clearAlarm();
-      });
+      // It is taken out of storage before it is handed over. One that crashes over it before it stored anything is told
+      // again; who stored something must have stored the next one first.
+      const { commits } = world;
+      if (world.alarmAt === alarm) world.clearAlarm();
+      onInstance((living) => living.supervisor.pass());
+      if (!isAlive() && world.commits === commits && world.alarmAt === undefined) world.setAlarm(alarm);
     }
   };
 
   for (let step = 0; ; step++) {
     await settleMicrotasks();
     if (engine && isAlive()) violations.push(...findIdle(world));
+    violations.push(...findUnwatched(world));
     for (const reader of readers) {
       if (engine && isAlive() && random.chance(0.3)) await reader.poll(engine).catch(ignoreCrash);
     }
-    if (world.crashes < maxCrashes && random.chance(0.1)) world.crash("between two steps");
-    if (world.crashes < maxCrashes && random.chance(0.35)) world.planCrash(1 + random.below(25));
+    if (mayCrash() && random.chance(0.1)) {
+      if (random.chance(0.2)) world.overtake(1 + random.below(60));
+      else world.crash("between two steps");
+    }
+    if (mayCrash() && random.chance(0.35)) world.planCrash(1 + random.below(25));
     if (world.losses < MAX_LOSSES && random.chance(0.02)) world.loseWorkspace();
     const alarmAt = world.alarmAt;
     const ringsAt = alarmAt === undefined ? undefined : alarmAt + (random.chance(0.1) ? random.below(3000) : 0);

@@ -6,8 +6,8 @@ import { createDurableTool } from "../../durable-objects/agent/author-tool.ts";
 import type { World } from "./world.ts";
 
 /** @param version instructions change with every deployment; the frozen prompt must not. */
-export function renderSimulatedAgent(world: World, isAlive: () => boolean, version: number): RenderedAgent {
-  const sandbox = world.sandbox(isAlive);
+export function renderSimulatedAgent(world: World, instance: number, version: number): RenderedAgent {
+  const sandbox = world.sandbox(instance);
   const steps = createDurableTool({
     name: "steps",
     description: "Does two steps, each once.",
@@ -28,7 +28,16 @@ export function renderSimulatedAgent(world: World, isAlive: () => boolean, versi
   return {
     instructions: `Do the plan. (${version})`,
     model: { spec: "sim/sim", thinkingLevel: "off" },
-    sandbox: { factory: { kind: "sim", createSandbox: async () => sandbox } },
+    sandbox: {
+      factory: {
+        kind: "sim",
+        async createSandbox() {
+          // Nobody hears an abort here: the supervisor must settle over it.
+          if (world.random.chance(0.01)) await new Promise(() => {});
+          return sandbox;
+        },
+      },
+    },
     tools: [steps],
   };
 }

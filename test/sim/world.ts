@@ -53,8 +53,14 @@ export class World {
   #workspaceAtRequest: string | undefined;
   /** Uses of storage or workspace until one kills the instance; `undefined` = no crash is planned. */
   #usesToCrash: number | undefined;
+  /** Instances that lost their place and could still write for a while. */
+  overtaken = 0;
+  /** Writes that are stored. */
+  commits = 0;
   #generation = 0;
   #isCrashed = false;
+  /** The instance that lost its place, and the uses it has left. */
+  #former: { generation: number; uses: number } | undefined;
   #timers: Timer[] = [];
   #order = 0;
   readonly #store: Database = nodeDatabase();
@@ -69,6 +75,10 @@ export class World {
     return this.#store.all<{ at: number }>("SELECT at FROM sim_alarm")[0]?.at;
   }
 
+  setAlarm(at: number): void {
+    this.#store.run("INSERT OR REPLACE INTO sim_alarm (one, at) VALUES (1, ?)", at);
+  }
+
   clearAlarm(): void {
     this.#store.run("DELETE FROM sim_alarm");
   }
@@ -81,6 +91,7 @@ export class World {
   /** No crash that was planned happens any more. */
   calm(): void {
     this.#usesToCrash = undefined;
+    this.#former = undefined;
   }
 
   /** Ends the instance: its database is dead, its timers never fire. */
@@ -88,7 +99,22 @@ export class World {
     this.note(`crash ${where}`);
     this.crashes++;
     this.#isCrashed = true;
+    this.#former = undefined;
     this.#timers = [];
+    this.#usesToCrash = undefined;
+  }
+
+  /**
+   * The next instance starts although this one has not ended: it works on until `uses` more uses of its storage or its
+   * workspace.
+   */
+  overtake(uses: number): void {
+    if (this.#isCrashed) return;
+    this.note("the instance loses its place");
+    this.crashes++;
+    this.overtaken++;
+    this.#isCrashed = true;
+    this.#former = { generation: this.#generation, uses };
     this.#usesToCrash = undefined;
   }
 
@@ -108,13 +134,18 @@ export class World {
     db: Database;
     alarm: { set(at: number): void; clear(): void };
     timers: { after(ms: number, run: () => void): () => void };
+    /** Whether it is the one that answers. */
     isAlive(): boolean;
+    number: number;
   } {
-    const generation = ++this.#generation;
+    const number = ++this.#generation;
     this.#isCrashed = false;
-    const isAlive = (): boolean => generation === this.#generation && !this.#isCrashed;
     const store = this.#store;
-    const use = (what: string): void => this.#use(isAlive, what);
+    const use = (what: string): void => this.#use(number, what);
+    let depth = 0;
+    const commit = (): void => {
+      if (depth === 0) this.commits++;
+    };
     const db: Database = {
       all(sql, ...params) {
         use("at a read");
@@ -123,14 +154,21 @@ export class World {
       run(sql, ...params) {
         use(`at ${sql.split(/\s+/, 4).join(" ")}`);
         store.run(sql, ...params);
+        commit();
       },
       transaction(work) {
         use("at a transaction");
-        return store.transaction(() => {
-          const result = work();
-          use("before a commit");
-          return result;
-        });
+        depth++;
+        try {
+          return store.transaction(() => {
+            const result = work();
+            use("before a commit");
+            return result;
+          });
+        } finally {
+          depth--;
+          commit();
+        }
       },
     };
     return {
@@ -140,15 +178,26 @@ export class World {
         clear: () => db.run("DELETE FROM sim_alarm"),
       },
       timers: {
-        after: (ms, run) => (isAlive() ? this.after(ms, run) : () => {}),
+        after: (ms, run) => (this.#canAct(number) ? this.after(ms, run) : () => {}),
       },
-      isAlive,
+      isAlive: () => number === this.#generation && !this.#isCrashed,
+      number,
     };
   }
 
+  #canAct(instance: number): boolean {
+    return (instance === this.#generation && !this.#isCrashed) || instance === this.#former?.generation;
+  }
+
   /** A point at which a planned crash may happen; throws for an instance that is gone. */
-  #use(isAlive: () => boolean, what: string): void {
-    if (!isAlive()) throw new SimulatedCrash(CRASH_TEXT);
+  #use(instance: number, what: string): void {
+    if (!this.#canAct(instance)) throw new SimulatedCrash(CRASH_TEXT);
+    if (this.#former?.generation === instance) {
+      if (--this.#former.uses > 0) return;
+      this.note(`the instance that lost its place ends ${what}`);
+      this.#former = undefined;
+      throw new SimulatedCrash(CRASH_TEXT);
+    }
     if (this.#usesToCrash === undefined || --this.#usesToCrash > 0) return;
     this.crash(what);
     throw new SimulatedCrash(CRASH_TEXT);
@@ -197,7 +246,7 @@ export class World {
   }
 
   /** The workspace as an instance sees it: a command appends a line, takes a while, and runs once a key. */
-  sandbox(isAlive: () => boolean): Sandbox {
+  sandbox(instance: number): Sandbox {
     const refuse = (): never => {
       throw new Error("The simulated workspace has no such verb.");
     };
@@ -205,13 +254,13 @@ export class World {
       cwd: "/workspace",
       resolvePath: (path) => path,
       exec: async (command, options) => {
-        if (isAlive()) this.workspace ??= `fs-${this.losses}`;
+        if (this.#canAct(instance)) this.workspace ??= `fs-${this.losses}`;
         // Only discovery runs without a key; the workspace is empty.
         const key = options?.key;
         if (key === undefined) return { stdout: "\n\n0\n", stderr: "", exitCode: 0 };
-        this.#use(isAlive, "before a command");
+        this.#use(instance, "before a command");
         const running = this.#commands.get(key) ?? this.#start(key, command);
-        this.#use(isAlive, "after a command began");
+        this.#use(instance, "after a command began");
         if (running.endsAt > this.now) {
           const waited = this.#sleepOrHang(running.endsAt - this.now, options?.signal);
           await Promise.race([waited, running.lost.promise]);
@@ -220,16 +269,16 @@ export class World {
       },
       readFile: async () => refuse(),
       readFileBuffer: async (path) => {
-        this.#use(isAlive, "before a file is read");
+        this.#use(instance, "before a file is read");
         const bytes = this.files.get(path);
         if (!bytes) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
         return bytes;
       },
       writeFile: async (path, content) => {
-        this.#use(isAlive, "before a file is written");
+        this.#use(instance, "before a file is written");
         this.ledger.push(`write ${path}`);
         this.files.set(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
-        this.#use(isAlive, "after a file was written");
+        this.#use(instance, "after a file was written");
       },
       stat: async () => refuse(),
       readdir: async () => [],

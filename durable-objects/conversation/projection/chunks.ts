@@ -67,6 +67,12 @@ export function chunksOf(record: StoredRecord, previousSeq: number, context: Pro
     case "delta":
       addDelta(body, timestamp, add);
       break;
+    case "response_started": {
+      const { submissionId, turnId } = body;
+      const messageId = responseMessageId(submissionId);
+      add(INDEX.started, { type: "message-started", messageId, submissionId, turnId, timestamp });
+      break;
+    }
     case "assistant":
       addStep(body, record.seq, standingOf(previousSeq, body.deltas), timestamp, context, add);
       break;

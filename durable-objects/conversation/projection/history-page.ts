@@ -7,9 +7,11 @@
  *
  * Source: contract RUNTIME 1.12.
  */
-import type { StoredRecord } from "../../protocol/records.ts";
+import type { RecordType, StoredRecord } from "../../protocol/records.ts";
 import type { WireMessage, WireSettlement } from "../../protocol/wire.ts";
 import { renderInput, renderSettlement, renderSignal } from "./render-message.ts";
+
+const SHOWS_RESPONSE: readonly RecordType[] = ["delta", "response_started", "assistant", "assistant_discarded"];
 
 const READ_AHEAD_RECORDS = 100;
 
@@ -54,7 +56,7 @@ export function readHistoryPage(reader: HistoryReader, before: number, limit: nu
       entries.push({ seq: record.seq, message: renderSignal({ ...record, body }) });
     } else if (body.type === "settled") {
       settlements.unshift(renderSettlement(body));
-    } else if (body.type === "delta" || body.type === "assistant" || body.type === "assistant_discarded") {
+    } else if (SHOWS_RESPONSE.includes(body.type) && "submissionId" in body && body.submissionId !== undefined) {
       open.set(body.submissionId, record.seq);
     }
     // One more than asked for, so that it is known whether there are more; and nothing half.

@@ -78,6 +78,7 @@ export class ResponseFold {
   apply(record: StoredRecord): void {
     const { body } = record;
     if (body.type === "delta") addPiece(this.#open(body.turnId).parts, body);
+    else if (body.type === "response_started") this.#open(body.turnId);
     else if (body.type === "assistant") addStep(this.#open(body.turnId).parts, body);
     else if (body.type === "tool_result") applyResult(this.#message?.parts ?? [], body);
     else if (body.type === "assistant_discarded" && body.deltas) this.#open(body.turnId);

@@ -7,7 +7,14 @@
  */
 
 import type { Clock } from "../../protocol/clock.ts";
-import type { DeltaSpan, RecordBody, RecordType, SettledRecord, StoredRecord } from "../../protocol/records.ts";
+import type {
+  DeltaRecord,
+  DeltaSpan,
+  RecordBody,
+  RecordType,
+  SettledRecord,
+  StoredRecord,
+} from "../../protocol/records.ts";
 import type { Database } from "./database.ts";
 import { spillText, unspillText } from "./spill.ts";
 
@@ -24,7 +31,7 @@ type RecordRow = {
 const COLUMNS = "seq, at, type, thread, submission_id, tool_call_id, body";
 
 /** What the transcript of the model never needs. */
-const HINT_TYPES: readonly RecordType[] = ["delta", "tool_started", "tool_intent", "tool_step"];
+const HINT_TYPES: readonly RecordType[] = ["delta", "response_started", "tool_started", "tool_intent", "tool_step"];
 
 export class Journal {
   readonly #db: Database;
@@ -115,8 +122,15 @@ export class Journal {
   /** Number of the first record that shows something of a submission's response. */
   readFirstOfResponse(thread: string, submissionId: string, afterSeq: number): number | undefined {
     const sql = `SELECT seq FROM record WHERE seq > ? AND thread = ? AND submission_id = ?
-      AND type IN ('delta', 'assistant', 'assistant_discarded') ORDER BY seq LIMIT 1`;
+      AND type IN ('delta', 'response_started', 'assistant', 'assistant_discarded') ORDER BY seq LIMIT 1`;
     return this.#db.all<{ seq: number }>(sql, afterSeq, thread, submissionId)[0]?.seq;
+  }
+
+  /** The first piece of the step that a submission is writing. */
+  readFirstDelta(thread: string, submissionId: string, fromSeq: number): StoredRecord<DeltaRecord> | undefined {
+    const sql = `SELECT ${COLUMNS} FROM record WHERE seq >= ? AND submission_id = ? AND thread = ? AND type = 'delta'
+      ORDER BY seq LIMIT 1`;
+    return this.#rows(sql, fromSeq, submissionId, thread)[0] as StoredRecord<DeltaRecord> | undefined;
   }
 
   /** Up to `limit` records of a thread with `seq` below `before`, the newest first. */
