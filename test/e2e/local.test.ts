@@ -1,5 +1,6 @@
 /** `npm run start:local` beside `npm start` with SANDBOX=local: real commands, which outlive the Berth that asked for them. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,7 +12,7 @@ import { openConversation, replyOf } from "../wire/conversation-client.ts";
 import { type ScriptedBerth, startScriptedBerth } from "./scripted-berth.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const TOKEN = "e2e-local";
+const TOKEN = "secret-of-the-process";
 const isLinux = process.platform === "linux";
 
 const folder = mkdtempSync(path.join(tmpdir(), "berth-e2e-local-"));
@@ -65,10 +66,10 @@ describe.skipIf(!isLinux)("a Berth over the local process", () => {
     const [, ran] = readToolResults(model.requestsOf("real").at(-1)?.body ?? { messages: [] });
     expect(ran?.text).toMatch(new RegExp(`^${folder}/[^/]+\\nhello\\n`));
     expect(ran?.text).toContain("PATH=");
-    expect(ran?.text).not.toMatch(/canary|e2e-local|sk-no-secret/);
+    expect(ran?.text).not.toMatch(/canary|secret-of-the-process|sk-no-secret/);
   });
 
-  it("runs a command once, and to its end, although Berth and the local process are killed meanwhile", async () => {
+  it("runs a command once, and to its end, although Berth is killed and the local process started anew meanwhile", async () => {
     const { berth, model } = scripted;
     const ledger = path.join(folder, "ledger");
     const command = `echo ran >> ${ledger}; sleep 3; echo finished`;
@@ -77,7 +78,9 @@ describe.skipIf(!isLinux)("a Berth over the local process", () => {
     const { submissionId } = await conversation.send(`go ${scriptToken("crash")}`);
     await vi.waitUntil(() => existsSync(ledger), { timeout: 20_000, interval: 25 });
     await berth.kill();
-    if (local?.pid !== undefined) await killTree(local.pid);
+    const ended = local && once(local, "exit");
+    local?.kill("SIGTERM");
+    await ended;
     await startLocal();
     await berth.restart();
     expect((await conversation.settled(submissionId)).outcome).toBe("completed");
