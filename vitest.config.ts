@@ -24,7 +24,15 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: "contract", include: ["test/contract/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      {
+        // Real shells and their processes.
+        test: {
+          name: "contract",
+          include: ["test/contract/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+          testTimeout: PROCESS_TEST_MS,
+        },
+      },
       { test: { name: "sim", include: ["test/sim/**/*.test.ts"], sequence: { groupOrder: 0 } } },
       { test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], sequence: { groupOrder: 0 } } },
       {
