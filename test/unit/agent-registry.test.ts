@@ -68,7 +68,7 @@ describe("the configured sandbox", () => {
   it("says what to set when the chosen kind is not built", () => {
     const kind = "someday" as SandboxKind;
     expect(() => resolveConfigured(sandbox(), kind)).toThrow(
-      `SANDBOX=${kind} is not built yet. Set SANDBOX to one of: virtual`,
+      `SANDBOX=${kind} is not built yet. Set SANDBOX to one of: local, virtual`,
     );
   });
 

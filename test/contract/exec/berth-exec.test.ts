@@ -145,7 +145,8 @@ describe.skipIf(process.platform !== "linux")("berth-exec", () => {
   });
 
   it("counts the timeout from the first start", async () => {
-    const first = lab.run("sleep 600", { id: "deadline", timeoutMs: 700 });
+    const first = lab.run(`touch ${file("deadline")}; sleep 600`, { id: "deadline", timeoutMs: 700 });
+    await untilThere("deadline");
     expect((await result("sleep 600", { id: "deadline", timeoutMs: 600_000 })).exitCode).toBe(124);
     expect((await first.answer).result.exitCode).toBe(124);
   });
