@@ -33,7 +33,8 @@ export default defineConfig({
         test: {
           name: "contract",
           include: ["test/contract/**/*.test.ts"],
-          testTimeout: UNIT_TEST_MS,
+          // Real shells and their processes.
+          testTimeout: PROCESS_TEST_MS,
           sequence: { groupOrder: 0 },
         },
       },

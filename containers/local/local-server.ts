@@ -139,6 +139,8 @@ export function createLocalServer({ token, folder, commands }: LocalServerOption
   });
   // Node's own limit on a whole request would cut off no command, but a slow body it should.
   server.requestTimeout = 60_000;
+  // A connection is never closed under a call that was just sent on it.
+  server.keepAliveTimeout = 0;
   return server;
 }
 

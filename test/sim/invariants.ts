@@ -88,8 +88,10 @@ export async function findViolations(
   // A write and a step that were not recorded are rightly done again in another workspace, and by another instance while
   // the one before still works; a command never is.
   const once =
-    world.losses + world.overtaken === 0 ? world.ledger : world.ledger.filter((line) => !/^write |\/[ab]$/.test(line));
-  if (new Set(once).size !== once.length) violations.push(`a command ran twice: ${world.ledger.join()}`);
+    world.workspace.losses + world.overtaken === 0
+      ? world.workspace.ledger
+      : world.workspace.ledger.filter((line) => !/^write |\/[ab]$/.test(line));
+  if (new Set(once).size !== once.length) violations.push(`a command ran twice: ${world.workspace.ledger.join()}`);
   if (world.alarmAt !== undefined) violations.push("A1: an alarm is stored although nothing is due");
 
   const steps = records.filter((record) => isRecordOf(record, "tool_step"));
@@ -102,7 +104,7 @@ export async function findViolations(
     if (
       isRecordOf(record, "tool_result") &&
       record.body.text === INTERRUPTED_RESULT &&
-      world.losses === 0 &&
+      world.workspace.losses === 0 &&
       !isFailed(records, record.body)
     ) {
       violations.push(`the outcome of ${record.body.toolCallId} is told to be unknown`);
@@ -119,7 +121,7 @@ export async function findViolations(
       const { name, arguments: args } = call;
       const wanted =
         name === "write" ? `write ${args.path}` : name === "steps" ? `${args.command}/b` : String(args.command);
-      if (!world.ledger.includes(wanted)) violations.push(`${wanted} has a result and never ran`);
+      if (!world.workspace.ledger.includes(wanted)) violations.push(`${wanted} has a result and never ran`);
       const start = records.find((r) => isRecordOf(r, "tool_started") && r.body.toolCallId === call.id);
       if (!start || start.seq > first.seq) violations.push(`T2: ${call.id} has a result before it started`);
     }

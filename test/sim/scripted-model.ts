@@ -92,10 +92,11 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
     const { messages } = context;
     log.faults.push(...findFaults(messages));
     const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
-    if (told < world.lossesToTell)
-      log.faults.push(`${world.lossesToTell} workspaces were lost, the model knows of ${told}`);
-    if (told > world.losses) log.faults.push(`${world.losses} workspaces were lost, the model was told of ${told}`);
-    world.noteRequest();
+    if (told < world.workspace.lossesToTell)
+      log.faults.push(`${world.workspace.lossesToTell} workspaces were lost, the model knows of ${told}`);
+    if (told > world.workspace.losses)
+      log.faults.push(`${world.workspace.losses} workspaces were lost, the model was told of ${told}`);
+    world.workspace.noteRequest();
     log.requests.push(messages.map((message) => JSON.stringify([message.role, message.content])));
     void play(events, messages, options?.signal).catch(() => {});
     return events;

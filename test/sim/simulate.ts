@@ -173,7 +173,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       else world.crash("between two steps");
     }
     if (mayCrash() && random.chance(0.35)) world.planCrash(1 + random.below(25));
-    if (world.losses < MAX_LOSSES && random.chance(0.02)) world.loseWorkspace();
+    if (world.workspace.losses < MAX_LOSSES && random.chance(0.02)) world.workspace.lose();
     const alarmAt = world.alarmAt;
     const ringsAt = alarmAt === undefined ? undefined : alarmAt + (random.chance(0.1) ? random.below(3000) : 0);
     const times = [world.nextTimerAt(), ringsAt, ...[...posts, ...aborts].map((event) => event.at)];
@@ -196,7 +196,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   world.calm();
   const last = boot();
   violations.push(...(await findViolations(world, last, admitted, log)));
-  const { trace, crashes, losses } = world;
+  const { trace, crashes } = world;
+  const { losses } = world.workspace;
   const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };
   if (!last.readInstance()) return { violations, ...result, outcomes: {} };
   const real = JSON.stringify((await readSnapshot(last)).messages);

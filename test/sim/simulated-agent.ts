@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 /** @param version instructions change with every deployment; the frozen prompt must not. */
 export function renderSimulatedAgent(world: World, instance: number, version: number): RenderedAgent {
-  const sandbox = world.sandbox(instance);
+  const sandbox = world.workspace.sandbox(instance);
   const steps = createDurableTool({
     name: "steps",
     description: "Does two steps, each once.",

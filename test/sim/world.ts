@@ -1,15 +1,14 @@
 /**
- * The world a simulated conversation lives in: virtual time, one alarm stored with the data, a workspace whose commands
- * outlive the object, and crashes at any storage write or between any two steps.
+ * The world a simulated conversation lives in: virtual time, one alarm stored with the data, a workspace, and crashes at
+ * any use of storage or workspace or between any two steps.
  *
  * A crash kills the instance: its handle on the database is dead from then on, so nothing of it can write any more.
  * Commands that were running in the workspace go on, as a container's would.
  */
-import type { ExecResult, Sandbox } from "../../containers/sandbox.ts";
-import { SandboxDiedError } from "../../containers/sandbox-died-error.ts";
 import type { Database } from "../../durable-objects/conversation/store/database.ts";
 import { nodeDatabase } from "../unit/node-database.ts";
 import type { Random } from "./random.ts";
+import { SimulatedWorkspace, type WorkspaceHost } from "./simulated-workspace.ts";
 
 export class SimulatedCrash extends Error {}
 
@@ -25,32 +24,15 @@ interface Timer {
   run: () => void;
 }
 
-interface Command {
-  startedAt: number;
-  endsAt: number;
-  result: ExecResult;
-  /** Rejects for those who wait when the workspace is lost. */
-  lost: PromiseWithResolvers<never>;
-}
-
 const START = 1_700_000_000_000;
 
-export class World {
+export class World implements WorkspaceHost {
   readonly random: Random;
   now = START;
-  /** Lines that commands appended, in order. */
-  readonly ledger: string[] = [];
-  /** Content of the workspace's files. */
-  readonly files = new Map<string, Uint8Array>();
+  readonly workspace: SimulatedWorkspace;
   /** What happened, in order. */
   readonly trace: string[] = [];
   crashes = 0;
-  /** The file system of the workspace; `undefined` while no machine runs. */
-  workspace: string | undefined;
-  /** Workspaces that were lost, and those of them that a model request had been made with. */
-  losses = 0;
-  lossesToTell = 0;
-  #workspaceAtRequest: string | undefined;
   /** Uses of storage or workspace until one kills the instance; `undefined` = no crash is planned. */
   #usesToCrash: number | undefined;
   /** Instances that lost their place and could still write for a while. */
@@ -64,10 +46,10 @@ export class World {
   #timers: Timer[] = [];
   #order = 0;
   readonly #store: Database = nodeDatabase();
-  readonly #commands = new Map<string, Command>();
 
   constructor(random: Random) {
     this.random = random;
+    this.workspace = new SimulatedWorkspace(this);
     this.#store.run("CREATE TABLE sim_alarm (one INTEGER PRIMARY KEY, at INTEGER NOT NULL)");
   }
 
@@ -141,7 +123,7 @@ export class World {
     const number = ++this.#generation;
     this.#isCrashed = false;
     const store = this.#store;
-    const use = (what: string): void => this.#use(number, what);
+    const use = (what: string): void => this.use(number, what);
     let depth = 0;
     const commit = (): void => {
       if (depth === 0) this.commits++;
@@ -178,20 +160,20 @@ export class World {
         clear: () => db.run("DELETE FROM sim_alarm"),
       },
       timers: {
-        after: (ms, run) => (this.#canAct(number) ? this.after(ms, run) : () => {}),
+        after: (ms, run) => (this.canAct(number) ? this.after(ms, run) : () => {}),
       },
       isAlive: () => number === this.#generation && !this.#isCrashed,
       number,
     };
   }
 
-  #canAct(instance: number): boolean {
+  canAct(instance: number): boolean {
     return (instance === this.#generation && !this.#isCrashed) || instance === this.#former?.generation;
   }
 
   /** A point at which a planned crash may happen; throws for an instance that is gone. */
-  #use(instance: number, what: string): void {
-    if (!this.#canAct(instance)) throw new SimulatedCrash(CRASH_TEXT);
+  use(instance: number, what: string): void {
+    if (!this.canAct(instance)) throw new SimulatedCrash(CRASH_TEXT);
     if (this.#former?.generation === instance) {
       if (--this.#former.uses > 0) return;
       this.note(`the instance that lost its place ends ${what}`);
@@ -226,83 +208,6 @@ export class World {
     const due = this.#timers.filter((timer) => timer.at <= this.now).sort((a, b) => a.at - b.at || a.order - b.order);
     this.#timers = this.#timers.filter((timer) => timer.at > this.now);
     for (const timer of due) timer.run();
-  }
-
-  /** A model is asked now: what it has heard of the workspace stands as it is. */
-  noteRequest(): void {
-    this.#workspaceAtRequest = this.workspace;
-  }
-
-  /** The machine dies with its files, its commands and all it knew of them. */
-  loseWorkspace(): void {
-    if (this.workspace === undefined) return;
-    this.note(`the workspace ${this.workspace} is lost`);
-    this.losses++;
-    if (this.#workspaceAtRequest === this.workspace) this.lossesToTell++;
-    this.workspace = undefined;
-    this.files.clear();
-    for (const { lost } of this.#commands.values()) lost.reject(new SandboxDiedError("exec", "stopped"));
-    this.#commands.clear();
-  }
-
-  /** The workspace as an instance sees it: a command appends a line, takes a while, and runs once a key. */
-  sandbox(instance: number): Sandbox {
-    const refuse = (): never => {
-      throw new Error("The simulated workspace has no such verb.");
-    };
-    return {
-      cwd: "/workspace",
-      resolvePath: (path) => path,
-      exec: async (command, options) => {
-        if (this.#canAct(instance)) this.workspace ??= `fs-${this.losses}`;
-        // Only discovery runs without a key; the workspace is empty.
-        const key = options?.key;
-        if (key === undefined) return { stdout: "\n\n0\n", stderr: "", exitCode: 0 };
-        this.#use(instance, "before a command");
-        const running = this.#commands.get(key) ?? this.#start(key, command);
-        this.#use(instance, "after a command began");
-        if (running.endsAt > this.now) {
-          const waited = this.#sleepOrHang(running.endsAt - this.now, options?.signal);
-          await Promise.race([waited, running.lost.promise]);
-        }
-        return running.result;
-      },
-      readFile: async () => refuse(),
-      readFileBuffer: async (path) => {
-        this.#use(instance, "before a file is read");
-        const bytes = this.files.get(path);
-        if (!bytes) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
-        return bytes;
-      },
-      writeFile: async (path, content) => {
-        this.#use(instance, "before a file is written");
-        this.ledger.push(`write ${path}`);
-        this.files.set(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
-        this.#use(instance, "after a file was written");
-      },
-      stat: async () => refuse(),
-      readdir: async () => [],
-      exists: async () => false,
-      mkdir: async () => refuse(),
-      rm: async () => refuse(),
-      generation: async () => this.workspace,
-    };
-  }
-
-  /** Now and then a command that does not hear an abort and answers much later. */
-  async #sleepOrHang(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.random.chance(0.02)) await this.sleep(ms + 20_000);
-    else await Promise.race([this.sleep(ms), new Promise((resolve) => signal?.addEventListener("abort", resolve))]);
-  }
-
-  #start(key: string, command: string): Command {
-    this.ledger.push(command);
-    const endsAt = this.now + this.random.below(4000);
-    const result = { stdout: `did ${command}`, stderr: "", exitCode: 0 };
-    const started = { startedAt: this.now, endsAt, result, lost: Promise.withResolvers<never>() };
-    started.lost.promise.catch(() => {});
-    this.#commands.set(key, started);
-    return started;
   }
 
   /** The rows as they are, past every instance. */

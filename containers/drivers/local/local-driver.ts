@@ -13,7 +13,7 @@ import type { ExecCall, StatAnswer } from "../../local/local-protocol.ts";
 import type { ExecResult, FileStat } from "../../sandbox.ts";
 import { type LocalClient, LocalUnreachableError } from "./local-client.ts";
 
-/** How long a keyed command's process may be away. */
+/** How long the process may be away from a keyed command, or from an abort. */
 const RETRY_FOR_MS = 10_000;
 const RETRY_PAUSE_MS = 500;
 
@@ -27,20 +27,25 @@ export interface LocalDriverOptions {
 export function localDriver(client: LocalClient, { scope, env }: LocalDriverOptions): SandboxDriver {
   const base = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? null]));
 
-  /** Until it has ended. */
-  async function awaitAnswer(call: ExecCall): Promise<Uint8Array> {
-    let failingSince: number | undefined;
+  /** Asks again while the process is away: for what may be asked twice. */
+  async function persist<T>(ask: () => Promise<T>): Promise<T> {
+    const giveUpAt = Date.now() + RETRY_FOR_MS;
     for (;;) {
       try {
-        const answer = await client.askBytes("exec", call);
-        if (answer !== undefined) return answer;
-        failingSince = undefined;
+        return await ask();
       } catch (error) {
-        failingSince ??= Date.now();
-        const isOver = call.once || Date.now() - failingSince > RETRY_FOR_MS;
-        if (!(error instanceof LocalUnreachableError) || isOver) throw error;
+        if (!(error instanceof LocalUnreachableError) || Date.now() > giveUpAt) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
       }
+    }
+  }
+
+  /** Until it has ended. */
+  async function awaitAnswer(call: ExecCall): Promise<Uint8Array> {
+    const ask = () => client.askBytes("exec", call);
+    for (;;) {
+      const answer = await (call.once ? ask() : persist(ask));
+      if (answer !== undefined) return answer;
     }
   }
 
@@ -52,8 +57,8 @@ export function localDriver(client: LocalClient, { scope, env }: LocalDriverOpti
     const execution = key === undefined ? crypto.randomUUID() : executionId(scope, key);
     const once = key === undefined;
     const stop = () => {
-      // A failure shows itself in the call that waits.
-      client.ask("abort", { execution }).catch(() => {});
+      // A process that stays away shows itself in the call that waits.
+      persist(() => client.ask("abort", { execution })).catch(() => {});
     };
     signal?.addEventListener("abort", stop, { once: true });
     try {

@@ -6,6 +6,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,6 +31,7 @@ export interface LocalTestServer {
 /** Keeps no process alive. */
 export async function startLocalServer(folder: string): Promise<LocalTestServer> {
   const stateFolder = await fs.mkdtemp(join(tmpdir(), "berth-exec-state-"));
+  process.once("exit", () => rmSync(stateFolder, { recursive: true, force: true }));
   const server = createLocalServer({
     token: TOKEN,
     folder,

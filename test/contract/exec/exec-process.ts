@@ -3,7 +3,7 @@
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -44,7 +44,7 @@ export class ExecLab {
     await start(abortArguments({ stateFolder: this.stateFolder, id })).raw;
   }
 
-  /** Pids of processes that work in this lab or were started for a command of it. */
+  /** Pids of what works in this lab: commands, by their folder, and `berth-exec`, by its arguments. */
   processes(): number[] {
     return readdirSync("/proc")
       .map(Number)
@@ -53,10 +53,9 @@ export class ExecLab {
 
   #isOurs(pid: number): boolean {
     try {
-      // A zombie has no command line left.
-      const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
-      const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-      return line !== "" && (line.includes(this.folder) || environment.includes(`BERTH_LAB=${this.folder}`));
+      // A zombie has no folder any more, and no command line.
+      if (readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(this.folder)) return true;
+      return readlinkSync(`/proc/${pid}/cwd`) === this.folder;
     } catch {
       return false;
     }

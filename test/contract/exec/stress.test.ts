@@ -14,7 +14,7 @@ import { startLocalServer } from "../drivers/local.ts";
 const ROUNDS = Number(process.env.BERTH_STRESS ?? 100);
 const AT_ONCE = 8;
 const MIB = 1024 * 1024;
-vi.setConfig({ testTimeout: 30_000 + ROUNDS * 3000 });
+vi.setConfig({ testTimeout: 30_000 + ROUNDS * 3000, hookTimeout: 60_000 });
 
 const COMMANDS = [
   "echo x",
