@@ -104,7 +104,12 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
         if (isOurs && !isSimulatedCrash(String(fields.error))) violations.push(`${event}: ${fields.error}`);
       },
     });
+    const before = world.running();
     if (readSchemaVersion(instance.db) > 0) born.supervisor.pass();
+    const after = world.running();
+    if (isAlive() && before && !before.isPostponed && after?.id === before.id && after.attempt === before.attempt) {
+      violations.push(`2.5: ${before.id} was cut and goes on with nothing`);
+    }
     return born;
   };
   /** Runs `work` on a living instance; a crash inside it is part of the game. */

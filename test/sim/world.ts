@@ -111,6 +111,14 @@ export class World implements WorkspaceHost {
     return this.#store.all<{ n: number }>(`SELECT COUNT(*) AS n FROM submission WHERE ${where}`)[0]?.n ?? 0;
   }
 
+  /** The submission that runs, past every instance. */
+  running(): { id: string; attempt: number; isPostponed: boolean } | undefined {
+    if (this.count("state = 'running'") === 0) return undefined;
+    const sql = "SELECT id, attempt, resume_at FROM submission WHERE state = 'running'";
+    const row = this.#store.all<{ id: string; attempt: number; resume_at: number | null }>(sql)[0];
+    return row && { id: row.id, attempt: row.attempt, isPostponed: row.resume_at !== null };
+  }
+
   /** What a new instance is given. */
   instance(): {
     db: Database;
