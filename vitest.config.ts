@@ -77,7 +77,7 @@ export default defineConfig({
       {
         test: {
           name: "lab",
-          include: ["test/lab/**/*.test.ts", "test/contract/{tools,search-rows}.test.ts"],
+          include: ["test/lab/**/*.test.ts", "test/contract/{tools,search-rows,*-cases}.test.ts"],
           globalSetup: "test/lab/start-bridge.ts",
           sequence: { groupOrder: 4 },
           fileParallelism: false,

@@ -73,6 +73,11 @@ function parseBashLike(value: unknown): BashLike {
   return shell as BashLike;
 }
 
+/** just-bash's files in memory put a file in the place of a link that is written through. */
+async function followLinks(fs: BashFiles, path: string): Promise<string> {
+  return (await fs.realpath?.(path).catch(() => undefined)) ?? path;
+}
+
 function sandboxOf(shell: BashLike, timers: Timers): Sandbox {
   const { fs } = shell;
   const cwd = shell.getCwd();
@@ -103,7 +108,7 @@ function sandboxOf(shell: BashLike, timers: Timers): Sandbox {
     readFile: async (path) => decodeText(await readFileBuffer(path)),
     readFileBuffer,
     async writeFile(path, content) {
-      const target = resolve(path);
+      const target = await followLinks(fs, resolve(path));
       // just-bash "succeeds" in writing over a directory.
       if (await isDirectory(fs, target)) {
         throw Object.assign(new Error(`EISDIR: illegal operation on a directory, open '${target}'`), {
