@@ -17,6 +17,7 @@ import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-setting
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
 import { withLocalSettings } from "./local-settings.mjs";
+import { renderWelcome } from "./welcome.mjs";
 
 const POLL_MS = 50;
 const PARENT_CHECK_MS = 1000;
@@ -101,35 +102,19 @@ function watchStarter(stop) {
   }, PARENT_CHECK_MS).unref();
 }
 
-/** @param {string} address @param {boolean} open */
-function renderWelcome(address, open) {
-  const token = open ? "" : ' -H "authorization: Bearer $TOKEN"';
-  const conversation = `${address}/agents/coder/demo`;
-  return [
-    "",
-    `Berth is ready at ${address}`,
-    "",
-    "Try (the demo model needs no key; set BERTH_MODEL and a key for a real one):",
-    `  curl${token} ${conversation} -H 'content-type: application/json' -d '{"kind":"user","body":"/bash echo hello"}'`,
-    `  curl${token} '${conversation}?view=history'`,
-    `  curl${token} -N '${conversation}?view=updates&offset=-1&live=sse'`,
-    "",
-  ].join("\n");
-}
-
-/** Resolves `true` once `/health` answers, `false` when `isOver` says so first. @param {string} address @param {() => boolean} isOver */
+/** What `/health` says once it answers; nothing when `isOver` says so first. @param {string} address @param {() => boolean} isOver */
 async function waitForHealth(address, isOver) {
   while (!isOver()) {
     try {
       const answer = await fetch(`${address}/health`, { signal: AbortSignal.timeout(2000) });
-      await answer.arrayBuffer();
-      if (answer.ok) return true;
+      const health = await answer.json();
+      if (answer.ok) return health;
     } catch {
       // Not listening yet.
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return false;
+  return undefined;
 }
 
 async function main() {
@@ -184,8 +169,8 @@ async function main() {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, stop);
   watchStarter(stop);
 
-  const ready = await waitForHealth(address, () => exitCode !== undefined || stopping);
-  if (ready && !stopping) console.log(renderWelcome(address, settings[OPEN_FLAG] !== undefined));
+  const health = await waitForHealth(address, () => exitCode !== undefined || stopping);
+  if (health && !stopping) console.log(renderWelcome(address, settings[OPEN_FLAG] !== undefined, health));
   await exited;
   fs.rmSync(runFolder, { recursive: true, force: true });
   process.exitCode = stopping ? 0 : (exitCode ?? 0);
