@@ -31,10 +31,14 @@ function resultMessage(at: number, record: Omit<ToolResultRecord, "type" | "subm
   };
 }
 
-/** A cut step goes on as plain text: its reasoning lacks the signature that a provider wants to see. */
-function contentFor(record: AssistantRecord): AssistantMessage["content"] {
-  const { content } = record.message;
-  return record.interrupted ? content.filter((part) => part.type === "text") : content;
+/**
+ * A step as the model is shown it. A cut one goes on as plain text: its reasoning lacks the signature that a provider wants
+ * to see. It must not look aborted, since pi leaves aborted messages out of a request.
+ */
+function renderStep({ message, interrupted }: AssistantRecord): AssistantMessage {
+  if (!interrupted) return message;
+  const content = message.content.filter((part) => part.type === "text" && part.text.trim() !== "");
+  return { ...message, content, stopReason: "stop" };
 }
 
 export class Transcript {
@@ -81,10 +85,10 @@ export class Transcript {
   }
 
   #applyStep(at: number, record: AssistantRecord): void {
-    const content = contentFor(record);
-    if (content.length === 0) return;
-    const calls = content.filter((part): part is ToolCall => part.type === "toolCall");
-    const step: Step = { at, assistant: { ...record.message, content }, calls, results: new Map() };
+    const assistant = renderStep(record);
+    if (assistant.content.length === 0) return;
+    const calls = assistant.content.filter((part): part is ToolCall => part.type === "toolCall");
+    const step: Step = { at, assistant, calls, results: new Map() };
     for (const call of calls) this.#steps.set(call.id, step);
     this.#entries.push({ step });
   }
