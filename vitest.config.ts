@@ -7,7 +7,7 @@
  * architecture        Node, reads the sources
  * runtime             inside workerd
  * conformance, e2e    Node, against real `npm start` processes
- * lab                 Node, against real containers; only when it is named, inside ../shared/container-lab
+ * lab, lab-berth      Node, against real containers; only when they are named, inside ../shared/container-lab
  */
 import { defineConfig } from "vitest/config";
 import { workersPool } from "./test/runtime/workers-pool.ts";
@@ -77,9 +77,22 @@ export default defineConfig({
       {
         test: {
           name: "lab",
-          include: ["test/lab/**/*.test.ts", "test/contract/{tools,search-rows,*-cases}.test.ts"],
+          include: ["test/lab/container.test.ts", "test/contract/{tools,search-rows,*-cases}.test.ts"],
           globalSetup: "test/lab/start-bridge.ts",
           sequence: { groupOrder: 4 },
+          fileParallelism: false,
+          maxWorkers: 1,
+          testTimeout: LAB_TEST_MS,
+          hookTimeout: LAB_TEST_MS,
+          expect: { poll: { interval: 25, timeout: POLL_MS } },
+        },
+      },
+      {
+        // Last: the development server takes the images of its kind away when it ends, the bridge's too.
+        test: {
+          name: "lab-berth",
+          include: ["test/lab/berth.test.ts"],
+          sequence: { groupOrder: 5 },
           fileParallelism: false,
           maxWorkers: 1,
           testTimeout: LAB_TEST_MS,

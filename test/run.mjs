@@ -45,7 +45,7 @@ function main() {
       path.join(projectRoot, "node_modules/vitest/vitest.mjs"),
       "run",
       // The lab is a machine of its own: it runs when it is named.
-      ...(projects.length > 0 ? projects : ["!lab"]).flatMap((name) => ["--project", name]),
+      ...(projects.length > 0 ? projects : ["!lab*"]).flatMap((name) => ["--project", name]),
       ...["--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
       ...rest,
     ],
