@@ -17,7 +17,7 @@ import type {
   SimpleStreamOptions,
 } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
-import { noUsage } from "../protocol/usage.ts";
+import { emptyMessage } from "./empty-message.ts";
 
 /** Type of the diagnostic that holds `ProviderResponseFacts`. */
 export const PROVIDER_RESPONSE = "provider_response";
@@ -84,15 +84,8 @@ async function forward(
 
 function setupFault(model: Model<Api>, error: unknown, timestamp: number): AssistantMessage {
   return {
-    role: "assistant",
-    content: [],
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    usage: noUsage(),
-    stopReason: "error",
+    ...emptyMessage(model, "error", timestamp),
     errorMessage: error instanceof Error ? error.message : String(error),
-    timestamp,
   };
 }
 

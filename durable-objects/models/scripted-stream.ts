@@ -4,9 +4,9 @@
  * Source: contract RUNTIME 9 (`scripted/demo`, `scripted/test`); pi-ai's event protocol.
  */
 import type { StreamFn } from "@earendil-works/pi-agent-core";
-import type { Api, AssistantMessage, Message, Model, ToolCall } from "@earendil-works/pi-ai";
+import type { AssistantMessage, Message, ToolCall } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
-import { noUsage } from "../protocol/usage.ts";
+import { emptyMessage } from "./empty-message.ts";
 
 export interface ScriptedCall {
   id: string;
@@ -46,19 +46,6 @@ function textLength(message: Message): number {
   let length = 0;
   for (const part of message.content) if (part.type === "text") length += part.text.length;
   return length;
-}
-
-function createMessage(model: Model<Api>): AssistantMessage {
-  return {
-    role: "assistant",
-    content: [],
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    usage: noUsage(),
-    stopReason: "pending",
-    timestamp: Date.now(),
-  };
 }
 
 function streamText(stream: AssistantMessageEventStream, partial: AssistantMessage, text: string): void {
@@ -148,7 +135,7 @@ function opened(gate: Promise<void> | undefined, signal: AbortSignal | undefined
 export function createScriptedStream(nextTurn: (messages: readonly Message[]) => ScriptedTurn): StreamFn {
   return (model, context, options) => {
     const stream = new AssistantMessageEventStream();
-    const message = createMessage(model);
+    const message = emptyMessage(model, "pending", Date.now());
     const run = async () => {
       const turn = nextTurn(context.messages);
       await opened(turn.gate, options?.signal);

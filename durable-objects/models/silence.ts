@@ -8,7 +8,7 @@ import type { StreamFn } from "@earendil-works/pi-agent-core";
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import type { Timers } from "../protocol/clock.ts";
-import { noUsage } from "../protocol/usage.ts";
+import { emptyMessage } from "./empty-message.ts";
 
 /** The same stream function, except that `silenceMs` without an event end the response with stop reason `error`. */
 export function failWhenSilent(stream: StreamFn, silenceMs: number, timers: Timers): StreamFn {
@@ -21,19 +21,8 @@ export function failWhenSilent(stream: StreamFn, silenceMs: number, timers: Time
     const fail = (errorMessage: string): void => {
       if (isOver) return;
       isOver = true;
-      const { api, provider, id } = model;
-      const empty = {
-        role: "assistant",
-        content: [],
-        api,
-        provider,
-        model: id,
-        usage: noUsage(),
-        timestamp: 0,
-      } as const;
       const error: AssistantMessage = {
-        ...(latest ?? empty),
-        content: latest?.content ?? [],
+        ...(latest ?? emptyMessage(model, "error", 0)),
         stopReason: "error",
         errorMessage,
       };
