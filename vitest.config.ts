@@ -18,6 +18,15 @@ const UNIT_TEST_MS = 30_000;
 const LAB_TEST_MS = 120_000;
 const POLL_MS = 20_000;
 
+/** For suites whose files each start real processes. */
+const oneByOne = (timeoutMs: number) => ({
+  fileParallelism: false,
+  maxWorkers: 1,
+  testTimeout: timeoutMs,
+  hookTimeout: timeoutMs,
+  expect: { poll: { interval: 25, timeout: POLL_MS } },
+});
+
 export default defineConfig({
   test: {
     projects: [
@@ -67,11 +76,7 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           sequence: { groupOrder: 3 },
-          fileParallelism: false,
-          maxWorkers: 1,
-          testTimeout: PROCESS_TEST_MS,
-          hookTimeout: PROCESS_TEST_MS,
-          expect: { poll: { interval: 25, timeout: POLL_MS } },
+          ...oneByOne(PROCESS_TEST_MS),
         },
       },
       {
@@ -80,11 +85,7 @@ export default defineConfig({
           include: ["test/lab/container.test.ts", "test/contract/{tools,search-rows,*-cases}.test.ts"],
           globalSetup: "test/lab/start-bridge.ts",
           sequence: { groupOrder: 4 },
-          fileParallelism: false,
-          maxWorkers: 1,
-          testTimeout: LAB_TEST_MS,
-          hookTimeout: LAB_TEST_MS,
-          expect: { poll: { interval: 25, timeout: POLL_MS } },
+          ...oneByOne(LAB_TEST_MS),
         },
       },
       {
@@ -93,11 +94,7 @@ export default defineConfig({
           name: "lab-berth",
           include: ["test/lab/berth.test.ts"],
           sequence: { groupOrder: 5 },
-          fileParallelism: false,
-          maxWorkers: 1,
-          testTimeout: LAB_TEST_MS,
-          hookTimeout: LAB_TEST_MS,
-          expect: { poll: { interval: 25, timeout: POLL_MS } },
+          ...oneByOne(LAB_TEST_MS),
         },
       },
     ],
