@@ -25,16 +25,17 @@ import { admitSubmission } from "./admission.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
+import { readSurface, readWorkspaceGeneration, writeSurface, writeWorkspaceGeneration } from "./store/environment.ts";
+import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
-import { createPromptStore, type PromptStore } from "./store/prompts.ts";
+import { createPromptStore } from "./store/prompts.ts";
 import { revocableDatabase } from "./store/revocable-database.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
-import type { AttemptEnd, AttemptPorts, PromptPort } from "./turn/ports.ts";
+import type { AttemptEnd, AttemptPorts, EnvironmentPort, PromptPort } from "./turn/ports.ts";
 import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
@@ -75,12 +76,29 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function promptPort(prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+function environmentPort(db: Database, log: AttemptLog): EnvironmentPort {
+  return {
+    readTold: () => readSurface(db),
+    readGeneration: () => readWorkspaceGeneration(db),
+    note: ({ surface, generation }, told) =>
+      log.write(() => {
+        if (surface) writeSurface(db, surface);
+        if (generation !== undefined) writeWorkspaceGeneration(db, generation);
+        log.append(told);
+      }),
+  };
+}
+
+function promptPort(db: Database, clock: Clock, log: AttemptLog): PromptPort {
+  const prompts = createPromptStore(db);
   return {
     read: () => prompts.latest()?.text,
-    freeze(text) {
+    freeze(text, told) {
       const sha256 = sha256Hex(text);
-      log.write(() => prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text }));
+      log.write(() => {
+        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
+        writeSurface(db, told);
+      });
     },
   };
 }
@@ -93,7 +111,6 @@ export function createEngine(parts: EngineParts): Engine {
   const queue = new SubmissionQueue(db);
   const attachments = createAttachmentStore(db);
   const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
-  const prompts = createPromptStore(db);
   const locks = createPathLocks();
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
@@ -139,15 +156,8 @@ export function createEngine(parts: EngineParts): Engine {
           return journal.isWatched;
         },
       },
-      prompt: promptPort(prompts, clock, log),
-      workspace: {
-        readGeneration: () => readWorkspaceGeneration(db),
-        noteGeneration: (generation, told) =>
-          log.write(() => {
-            writeWorkspaceGeneration(db, generation);
-            log.append(told);
-          }),
-      },
+      prompt: promptPort(db, clock, log),
+      environment: environmentPort(db, log),
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
       openSandbox,
