@@ -15,6 +15,7 @@ import { ROOT_THREAD } from "../protocol/records.ts";
 import type {
   Admission,
   AttachmentAnswer,
+  PromptView,
   QueueView,
   Receipt,
   SettledAnswer,
@@ -29,7 +30,7 @@ import { readSurface, readWorkspaceGeneration, writeSurface, writeWorkspaceGener
 import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
-import { createPromptStore } from "./store/prompts.ts";
+import { createPromptStore, type PromptStore } from "./store/prompts.ts";
 import { revocableDatabase } from "./store/revocable-database.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
@@ -61,6 +62,8 @@ export interface Engine {
   abort(submissionId?: string): boolean;
   readSubmission(submissionId: string): SubmissionView;
   readQueue(): QueueView;
+  /** The newest frozen prompt, or that of an epoch. */
+  readPrompt(epoch?: number): PromptView | undefined;
   /** What a submission came to, at the latest after `ms`. */
   waitSettled(submissionId: string, ms: number): Promise<SettledAnswer | undefined>;
   readAttachment(attachmentId: string): AttachmentAnswer;
@@ -89,10 +92,9 @@ function environmentPort(db: Database, log: AttemptLog): EnvironmentPort {
   };
 }
 
-function promptPort(db: Database, clock: Clock, log: AttemptLog): PromptPort {
-  const prompts = createPromptStore(db);
+function promptPort(db: Database, prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
   return {
-    read: () => prompts.latest()?.text,
+    read: () => prompts.read()?.text,
     freeze(text, told) {
       const sha256 = sha256Hex(text);
       log.write(() => {
@@ -111,6 +113,7 @@ export function createEngine(parts: EngineParts): Engine {
   const queue = new SubmissionQueue(db);
   const attachments = createAttachmentStore(db);
   const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
+  const prompts = createPromptStore(db);
   const locks = createPathLocks();
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
@@ -156,7 +159,7 @@ export function createEngine(parts: EngineParts): Engine {
           return journal.isWatched;
         },
       },
-      prompt: promptPort(db, clock, log),
+      prompt: promptPort(db, prompts, clock, log),
       environment: environmentPort(db, log),
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
@@ -220,6 +223,7 @@ export function createEngine(parts: EngineParts): Engine {
     abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
     readSubmission: (submissionId) => readSubmissionView(views, submissionId),
     readQueue: () => readQueueView(views),
+    readPrompt: (epoch) => prompts.read(epoch),
     waitSettled: (submissionId, ms) => stream.waitFor(ms, () => readSettledAnswer(views, submissionId)),
     readAttachment(attachmentId) {
       const head = attachments.readHead(attachmentId);
