@@ -204,7 +204,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const { trace, crashes } = world;
   const { losses } = world.workspace;
   const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };
-  if (!last.readInstance()) return { violations, ...result, outcomes: {} };
+  if (!last.readInstance()) {
+    world.close();
+    return { violations, ...result, outcomes: {} };
+  }
   const real = JSON.stringify((await readSnapshot(last)).messages);
   for (const reader of readers) {
     await reader.poll(last);
@@ -213,6 +216,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   }
   const outcomes: Record<string, number> = {};
   for (const outcome of ["completed", "failed", "aborted"]) outcomes[outcome] = world.count(`outcome = '${outcome}'`);
+  world.close();
   return { violations, ...result, outcomes };
 }
 
