@@ -73,7 +73,6 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const maxCrashes = options.maxCrashes ?? MAX_CRASHES;
   const world = new World(random);
   const log: ModelLog = { faults: [], requests: [] };
-  const model = scriptedModel(world, log);
   const violations: string[] = [];
   const admitted: Admitted[] = [];
   let counter = 0;
@@ -96,7 +95,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       createSandboxHost: () => ({ files: undefined as never }),
       findInitialDataFault: () => undefined,
       render: () => renderSimulatedAgent(world, instance.number, version),
-      resolveModel: () => model,
+      resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
       runAttempt,
       report(event, fields) {
         world.note(`report ${event} ${String(fields.error ?? "").split("\n")[0]}`);

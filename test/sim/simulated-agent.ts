@@ -25,6 +25,7 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
       return `did ${command}`;
     },
   });
+  const extra = createDurableTool({ name: "extra", description: "Does nothing.", run: () => "nothing" });
   return {
     instructions: `Do the plan. (${version})`,
     model: { spec: "sim/sim", thinkingLevel: "off" },
@@ -38,6 +39,7 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
         },
       },
     },
-    tools: [steps],
+    // A tool that comes and goes with the deployments.
+    tools: version % 2 === 0 ? [steps] : [steps, extra],
   };
 }
