@@ -39,5 +39,6 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
       },
     },
     tools: [steps],
+    skills: [],
   };
 }

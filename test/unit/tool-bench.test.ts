@@ -27,6 +27,7 @@ function assemble(tools: SandboxFactory["tools"] | undefined, own: DurableTool[]
   const rendered: RenderedAgent = {
     ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" }, sandbox: { factory } },
     tools: own,
+    skills: [],
   };
   return assembleTools(rendered, env, CALLS).map(({ name }) => name);
 }
@@ -59,6 +60,7 @@ describe("the tools of an attempt", () => {
     const rendered: RenderedAgent = {
       ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" as const }, sandbox: { factory } },
       tools: [],
+      skills: [],
     };
     assembleTools(rendered, sandbox, CALLS);
     assembleTools(rendered, sandbox, CALLS);
