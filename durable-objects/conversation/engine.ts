@@ -25,7 +25,14 @@ import { admitSubmission } from "./admission.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
+import {
+  type Instance,
+  readInstance,
+  readWorkspaceGeneration,
+  readWorkspaceSkills,
+  writeWorkspaceGeneration,
+  writeWorkspaceSkills,
+} from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
@@ -75,12 +82,16 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function promptPort(prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+function promptPort(db: Database, prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
   return {
     read: () => prompts.latest()?.text,
-    freeze(text) {
+    readWorkspaceSkills: () => readWorkspaceSkills(db),
+    freeze(text, workspaceSkills) {
       const sha256 = sha256Hex(text);
-      log.write(() => prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text }));
+      log.write(() => {
+        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
+        writeWorkspaceSkills(db, workspaceSkills);
+      });
     },
   };
 }
@@ -139,7 +150,7 @@ export function createEngine(parts: EngineParts): Engine {
           return journal.isWatched;
         },
       },
-      prompt: promptPort(prompts, clock, log),
+      prompt: promptPort(db, prompts, clock, log),
       workspace: {
         readGeneration: () => readWorkspaceGeneration(db),
         noteGeneration: (generation, told) =>
@@ -155,6 +166,7 @@ export function createEngine(parts: EngineParts): Engine {
       clock,
       timers,
       ids,
+      report: parts.report,
       random: parts.random,
     });
   }

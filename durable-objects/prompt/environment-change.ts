@@ -21,8 +21,8 @@ export const WORKSPACE_LOST =
   "The next command starts in a new, empty workspace.";
 
 export function renderEnvironmentChange(what: string, { cwd, tools, agents }: Environment): string {
-  const workspace = { cwd, entries: [], omitted: 0 };
-  const input = { instructions: "", workspace, tools, agents, now: 0 };
+  const workspace = { cwd, entries: [], omitted: 0, skills: [], skippedSkills: [] };
+  const input = { instructions: "", workspace, skills: [], tools, agents, now: 0 };
   const sections = [workingDirectory, availableTools, availableAgents].map((section) => section.render(input));
   return [what, ...sections.filter((text) => text !== undefined)].join("\n\n");
 }

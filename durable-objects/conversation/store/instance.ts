@@ -1,8 +1,9 @@
 /**
- * What a conversation is: fixed at birth, read from then on; and the workspace it was last seen with.
+ * What a conversation is: fixed at birth, read from then on; the workspace it was last seen with, and its skills.
  *
  * Source: contract RUNTIME 1.3 (`uid`), 1.7 (`incarnation`).
  */
+import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { Database } from "./database.ts";
 
 export interface Instance {
@@ -31,6 +32,18 @@ export function readWorkspaceGeneration(db: Database): string | undefined {
 
 export function writeWorkspaceGeneration(db: Database, generation: string): void {
   db.run("INSERT OR REPLACE INTO instance (key, value) VALUES (?, ?)", GENERATION_KEY, generation);
+}
+
+const SKILLS_KEY = "workspace_skills";
+
+/** The skills that discovery found in the workspace when the prompt was frozen. */
+export function readWorkspaceSkills(db: Database): WorkspaceSkill[] {
+  const row = db.all<{ value: string }>("SELECT value FROM instance WHERE key = ?", SKILLS_KEY)[0];
+  return row ? (JSON.parse(row.value) as WorkspaceSkill[]) : [];
+}
+
+export function writeWorkspaceSkills(db: Database, skills: readonly WorkspaceSkill[]): void {
+  db.run("INSERT OR REPLACE INTO instance (key, value) VALUES (?, ?)", SKILLS_KEY, JSON.stringify(skills));
 }
 
 export function insertInstance(db: Database, instance: Instance): void {

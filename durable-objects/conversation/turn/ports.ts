@@ -8,6 +8,7 @@ import type { Clock, Timers } from "../../protocol/clock.ts";
 import type { Fault } from "../../protocol/errors.ts";
 import type { Ids } from "../../protocol/ids.ts";
 import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
+import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 
 export type AttemptEnd =
@@ -35,8 +36,13 @@ export interface AttemptJournal {
 export interface PromptPort {
   /** The frozen prompt's text, or nothing before the first contact. */
   read(): string | undefined;
-  /** Stores the text as the first epoch; throws `StaleAttemptError` when the attempt was overtaken. */
-  freeze(text: string): void;
+  /** The workspace skills that were there at first contact: live in every attempt, without looking again. */
+  readWorkspaceSkills(): readonly WorkspaceSkill[];
+  /**
+   * Stores the text as the first epoch, and the skills it was composed with, in one transaction; throws
+   * `StaleAttemptError` when the attempt was overtaken.
+   */
+  freeze(text: string, workspaceSkills: readonly WorkspaceSkill[]): void;
 }
 
 /** Which file system the conversation's sandbox had when it was last looked at. */
@@ -70,6 +76,8 @@ export interface AttemptPorts {
   clock: Clock;
   timers: Timers;
   ids: Ids;
+  /** One event for the log. */
+  report(event: string, fields: Record<string, unknown>): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
 }

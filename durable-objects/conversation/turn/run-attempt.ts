@@ -4,17 +4,18 @@
  *
  * Source: contract RUNTIME 2.3, 2.5, 5, 9.
  */
-import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
 import { classifyProviderFault } from "../../models/provider-fault.ts";
 import { composePrompt } from "../../prompt/compose.ts";
 import { discoverWorkspace } from "../../prompt/discovery.ts";
+import type { Workspace } from "../../prompt/section.ts";
 import {
   MAX_PARALLEL_TOOLS,
   PROVIDER_RETRIES,
   PROVIDER_RETRY_BASE_MS,
   PROVIDER_RETRY_MAX_MS,
 } from "../../protocol/limits.ts";
+import { findShadowedSkills, liveSkills } from "../../skills/live-skills.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { createCallNotes } from "./call-notes.ts";
 import { runLoop } from "./loop.ts";
@@ -32,14 +33,20 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const sandbox = first.sandbox && (await ports.openSandbox(first.sandbox.factory, first.sandbox.cwd));
   const enter = createGate(MAX_PARALLEL_TOOLS);
   const equipment = { locks: ports.locks, notes: createCallNotes(ports) };
+  let workspaceSkills = ports.prompt.readWorkspaceSkills();
   const toolsOf = (rendered: RenderedAgent): DurableTool[] =>
-    guardTools(assembleTools(rendered, rendered.sandbox && sandbox, equipment), enter);
+    guardTools(assembleTools(rendered, rendered.sandbox && sandbox, { ...equipment, workspaceSkills }), enter);
 
   const isComplete = await resumeOpenCalls(ports, toolsOf(first), sandbox);
   if (ports.signal.aborted) return { kind: "cut" };
   if (isComplete && ports.joinOrComplete() === "settled") return { kind: "settled" };
 
-  const systemPrompt = ports.prompt.read() ?? (await freezePrompt(ports, first, sandbox, toolsOf(first)));
+  let systemPrompt = ports.prompt.read();
+  if (systemPrompt === undefined) {
+    const workspace = sandbox && (await discoverWorkspace(sandbox));
+    workspaceSkills = workspace?.skills ?? [];
+    systemPrompt = freezePrompt(ports, first, workspace, toolsOf(first));
+  }
   const end = await runLoop({
     ports,
     model,
@@ -65,22 +72,35 @@ function namesOf(tools: readonly DurableTool[]): string[] {
   return tools.map((tool) => tool.name);
 }
 
-async function freezePrompt(
+function freezePrompt(
   ports: AttemptPorts,
   rendered: RenderedAgent,
-  sandbox: Sandbox | undefined,
+  workspace: Workspace | undefined,
   tools: readonly DurableTool[],
-): Promise<string> {
-  const workspace = sandbox && (await discoverWorkspace(sandbox));
+): string {
+  const discovered = workspace?.skills ?? [];
+  reportSkills(ports, rendered, workspace);
   const text = composePrompt({
     instructions: rendered.instructions,
     tools: namesOf(tools),
+    skills: liveSkills(rendered.skills, discovered),
     agents: [],
     now: ports.clock.now(),
     ...(workspace && { workspace }),
   });
-  ports.prompt.freeze(text);
+  ports.prompt.freeze(text, discovered);
   return text;
+}
+
+/** What of a workspace's skills does not reach the model, for who wonders where one went. */
+function reportSkills(ports: AttemptPorts, rendered: RenderedAgent, workspace: Workspace | undefined): void {
+  const { submissionId } = ports;
+  for (const { path, reason } of workspace?.skippedSkills ?? []) {
+    ports.report("skill_skipped", { submissionId, path, reason });
+  }
+  for (const { name, directory } of findShadowedSkills(rendered.skills, workspace?.skills ?? [])) {
+    ports.report("skill_shadowed", { submissionId, name, directory });
+  }
 }
 
 /** Doubles from the base, with jitter; what the provider asks for is kept up to the longest wait. */
