@@ -8,7 +8,7 @@
  *
  * Source: contract RUNTIME 8.
  */
-import { isMap, parseDocument } from "yaml";
+import { type Document, isMap, parseDocument } from "yaml";
 import { MAX_SKILL_ALIASES } from "../protocol/limits.ts";
 
 export interface FrontMatter {
@@ -35,32 +35,28 @@ function quotePlainValues(yaml: string): string {
   });
 }
 
-function parseYaml(yaml: string): ReadonlyMap<string, unknown> {
+function parseYaml(yaml: string): Document.Parsed {
   // The empty line stands for the opening `---`, so that an error names the line of the file.
-  const document = parseDocument(`\n${yaml}`, { schema: "failsafe" });
-  const [error] = document.errors;
-  if (error) throw error;
-  if (!isMap(document.contents)) throw new Error("the front matter is not a list of `name: value` lines");
-  // A map of a map's entries; the failsafe schema knows nothing but text, lists and maps.
-  return document.toJS({ mapAsMap: true, maxAliasCount: MAX_SKILL_ALIASES }) as ReadonlyMap<string, unknown>;
+  return parseDocument(`\n${yaml}`, { schema: "failsafe" });
 }
 
-function firstLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return (text.split("\n")[0] ?? "").replace(/[:.]$/, "");
+function invalid(fault: unknown): Error {
+  const text = fault instanceof Error ? fault.message : String(fault);
+  const line = (text.split("\n")[0] ?? "").replace(/[:.]$/, "");
+  return new Error(`the front matter is not valid YAML: ${line}.`, { cause: fault });
 }
 
 function readFields(yaml: string): ReadonlyMap<string, unknown> {
+  const written = parseYaml(yaml);
+  const document = written.errors.length === 0 ? written : parseYaml(quotePlainValues(yaml));
+  // The fault of what was really written says more than that of a guess.
+  if (document.errors.length > 0) throw invalid(written.errors[0]);
+  if (!isMap(document.contents)) throw new Error("the front matter is not a list of `name: value` lines.");
   try {
-    return parseYaml(yaml);
+    // A map, since the contents are one; the failsafe schema knows nothing but text, lists and maps.
+    return document.toJS({ mapAsMap: true, maxAliasCount: MAX_SKILL_ALIASES }) as ReadonlyMap<string, unknown>;
   } catch (fault) {
-    const quoted = quotePlainValues(yaml);
-    try {
-      if (quoted !== yaml) return parseYaml(quoted);
-    } catch {
-      // The fault of what was really written says more.
-    }
-    throw new Error(`the front matter is not valid YAML: ${firstLine(fault)}.`, { cause: fault });
+    throw invalid(fault);
   }
 }
 
