@@ -55,8 +55,9 @@ interface Listing {
 }
 
 /**
- * Prints one line: a token `<kind>,<folder>,<head>` for each candidate, the last two in base64, and `more,<count>,` for
- * those behind the limits. Plain POSIX; the sort order of the pattern is the bytes'.
+ * Prints one line: a token `<kind>,<folder>,<head>` for each candidate, and `more,<count>,` for those behind the limits.
+ * The head is base64; a folder that cannot be a skill's name is `+` and base64. Plain POSIX with few processes a skill:
+ * the last `printf` joins the lines of the head, and the pattern sorts by bytes.
  */
 export const SKILL_SCRIPT = `export LC_ALL=C
 cr=$(printf '\\r')
@@ -75,10 +76,13 @@ else
     elif [ ! -f "$file" ]; then kind=odd
     elif [ ! -r "$file" ]; then kind=closed
     else
-      head=$(head -c ${PROBE_BYTES} "$file" | sed -e '1!{' -e "/^---$cr\\{0,1\\}\\$/q" -e '}' | base64 | tr -d '\\n')
+      head=$(head -c ${PROBE_BYTES} "$file" | sed -e '1!{' -e "/^---$cr\\{0,1\\}\\$/q" -e '}' | base64)
       room=$((room - \${#head}))
     fi
-    printf '%s,%s,%s ' $kind "$(printf %s "\${dir##*/}" | base64 | tr -d '\\n')" "$head"
+    name=\${dir##*/}
+    case $name in *[!a-z0-9-]*) name=+$(printf %s "$name" | base64 | tr -d '\\n');; esac
+    printf '%s,%s,' $kind $name
+    printf %s $head ' '
   done
 fi
 printf 'more,%s,\\n' $more`;
@@ -89,7 +93,7 @@ function decodeBase64(text: string): Uint8Array {
 
 function parseToken(token: string): Candidate | undefined {
   const [kind = "", folder = "", head = ""] = token.split(",");
-  const name = new TextDecoder().decode(decodeBase64(folder));
+  const name = folder.startsWith("+") ? new TextDecoder().decode(decodeBase64(folder.slice(1))) : folder;
   if (kind === "head") return { folder: name, head: decodeBase64(head) };
   return Object.hasOwn(OBSTACLES, kind) ? { folder: name, head: kind as keyof typeof OBSTACLES } : undefined;
 }
