@@ -9,6 +9,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { ensureInstalled, projectNode, projectRoot } from "../worker/cli/install.mjs";
+import { packSkillsAloud } from "../worker/cli/pack-skills.mjs";
 
 /** @param {string[]} args */
 function splitArguments(args) {
@@ -37,6 +38,7 @@ function readCounts(file) {
 
 function main() {
   ensureInstalled();
+  packSkillsAloud();
   const { projects, rest } = splitArguments(process.argv.slice(2));
   const report = path.join(projectRoot, `.wrangler/test-report-${process.pid}.json`);
   const run = spawnSync(

@@ -9,6 +9,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { SandboxFactory } from "../../containers/sandbox.ts";
+import type { PackagedSkill } from "../skills/skill.ts";
 import type { DurableTool } from "../tools/define-tool.ts";
 
 export interface AgentContext {
@@ -63,4 +64,6 @@ export interface RenderedAgent {
   sandbox?: SandboxChoice;
   /** The author's own tools, in call order. */
   tools: DurableTool[];
+  /** Declared skills, in call order. */
+  skills: PackagedSkill[];
 }

@@ -9,6 +9,7 @@
  */
 import { BerthError } from "../protocol/errors.ts";
 import type { Settings } from "../protocol/settings.ts";
+import type { PackagedSkill } from "../skills/skill.ts";
 import type { DurableTool } from "../tools/define-tool.ts";
 import type { ModelChoice, SandboxChoice } from "./agent.ts";
 
@@ -19,6 +20,7 @@ export interface Frame {
   subagent: boolean;
   instructions: string[];
   tools: DurableTool[];
+  skills: PackagedSkill[];
   model: ModelChoice | undefined;
   sandbox: SandboxChoice | undefined;
 }
@@ -26,7 +28,7 @@ export interface Frame {
 let current: Frame | undefined;
 
 export function createFrame(agent: string, settings: Settings, subagent: boolean): Frame {
-  return { agent, settings, subagent, instructions: [], tools: [], model: undefined, sandbox: undefined };
+  return { agent, settings, subagent, instructions: [], tools: [], skills: [], model: undefined, sandbox: undefined };
 }
 
 /** Runs one render with its frame in place. A render inside a render throws and names both agents. */

@@ -8,6 +8,8 @@ export type { SandboxDriver } from "../../containers/driver.ts";
 export { bash, cloudflareSandbox, container, local, virtual } from "../../containers/drivers/index.ts";
 export type { Sandbox, SandboxFactory } from "../../containers/sandbox.ts";
 export { sandboxFromDriver } from "../../containers/sandbox-from-driver.ts";
+export type { SkillDefinition } from "../skills/package-definition.ts";
+export type { PackagedSkill } from "../skills/skill.ts";
 export {
   createBashTool,
   createEditTool,
@@ -19,7 +21,10 @@ export {
 export type { Agent, AgentContext, AgentEntry, CompactionChoice, ThinkingLevel } from "./agent.ts";
 export type { AuthorTool, AuthorToolContext, AuthorToolResult, AuthorToolReturn, ToolLog } from "./author-tool.ts";
 export { defaultModel } from "./default-model.ts";
+export { defineSkill } from "./define-skill.ts";
+export { type PackagedSkillName, packagedSkill } from "./packaged-skill.ts";
 export { useInstruction } from "./use-instruction.ts";
 export { type UseModelOptions, useModel } from "./use-model.ts";
 export { type UseSandboxOptions, useSandbox } from "./use-sandbox.ts";
+export { useSkill } from "./use-skill.ts";
 export { useTool } from "./use-tool.ts";

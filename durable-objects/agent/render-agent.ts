@@ -48,6 +48,7 @@ export function renderAgent(entry: RegisteredAgent, context: RenderContext): Ren
     instructions: parts.join("\n\n"),
     model: frame.model ?? { spec: context.settings.model, thinkingLevel: "medium" },
     tools: frame.tools,
+    skills: frame.skills,
   };
   if (frame.sandbox !== undefined) rendered.sandbox = frame.sandbox;
   return rendered;

@@ -26,7 +26,14 @@ import { admitSubmission } from "./admission.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import { readSurface, readWorkspaceGeneration, writeSurface, writeWorkspaceGeneration } from "./store/environment.ts";
+import {
+  readSurface,
+  readWorkspaceGeneration,
+  readWorkspaceSkills,
+  writeSurface,
+  writeWorkspaceGeneration,
+  writeWorkspaceSkills,
+} from "./store/environment.ts";
 import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
@@ -79,27 +86,34 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function environmentPort(db: Database, log: AttemptLog): EnvironmentPort {
+function environmentPort(db: Database, journal: Journal, log: AttemptLog): EnvironmentPort {
   return {
     readTold: () => readSurface(db),
     readGeneration: () => readWorkspaceGeneration(db),
-    note: ({ surface, generation }, told) =>
+    readWorkspaceSkills: () => readWorkspaceSkills(db)?.skills ?? [],
+    isWorkspaceUsed: () => journal.hasToolCallSince(readWorkspaceSkills(db)?.foundAt ?? 0),
+    note: ({ surface, generation, workspaceSkills }, told) =>
       log.write(() => {
         if (surface) writeSurface(db, surface);
         if (generation !== undefined) writeWorkspaceGeneration(db, generation);
+        if (workspaceSkills) writeWorkspaceSkills(db, { foundAt: journal.head(), skills: workspaceSkills });
         log.append(told);
       }),
   };
 }
 
-function promptPort(db: Database, prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+function promptPort(
+  { db, prompts, journal, clock }: { db: Database; prompts: PromptStore; journal: Journal; clock: Clock },
+  log: AttemptLog,
+): PromptPort {
   return {
     read: () => prompts.read()?.text,
-    freeze(text, told) {
+    freeze(text, told, workspaceSkills) {
       const sha256 = sha256Hex(text);
       log.write(() => {
         prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
         writeSurface(db, told);
+        writeWorkspaceSkills(db, { foundAt: journal.head(), skills: workspaceSkills });
       });
     },
   };
@@ -159,8 +173,8 @@ export function createEngine(parts: EngineParts): Engine {
           return journal.isWatched;
         },
       },
-      prompt: promptPort(db, prompts, clock, log),
-      environment: environmentPort(db, log),
+      prompt: promptPort({ db, prompts, journal, clock }, log),
+      environment: environmentPort(db, journal, log),
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
       openSandbox,
@@ -168,6 +182,7 @@ export function createEngine(parts: EngineParts): Engine {
       clock,
       timers,
       ids,
+      report: parts.report,
       random: parts.random,
     });
   }

@@ -1,5 +1,5 @@
 /**
- * Finds out what the prompt says about a workspace: its guide and what lies in it.
+ * Finds out what the prompt says about a workspace: its guide, its skills and what lies in it.
  *
  * One round trip where there is a shell far away: a command that prints both, cut inside the sandbox. Where the file
  * verbs answer inside the object (`localFiles`), they are asked instead: starting a shell there costs more than the
@@ -15,6 +15,7 @@ import {
   MAX_WHOLE_INSTRUCTION_FILE_BYTES,
 } from "../protocol/limits.ts";
 import type { Workspace } from "./section.ts";
+import { type DiscoveredSkills, discoverSkillsByVerbs, parseSkillLine, SKILL_SCRIPT } from "./skill-discovery.ts";
 
 const GUIDES = ["AGENTS.md", "CLAUDE.md"] as const;
 const BYTES_PER_KIB = 1024;
@@ -23,8 +24,8 @@ const BYTES_PER_KIB = 1024;
 const PROBE_BYTES = MAX_INSTRUCTION_FILE_BYTES + 1;
 
 /**
- * Prints the guide's name and its first bytes in base64 on two lines (empty lines without one), how many names there
- * are, and the first of the sorted names. Plain POSIX; a shell without one of the programs gives an empty answer.
+ * Prints the guide's name and its first bytes in base64 on two lines (empty lines without one), the skills on one, how
+ * many names there are, and the first of the sorted names. Plain POSIX; a shell without one of the programs gives an empty answer.
  */
 const SCRIPT = `guide=
 for name in ${GUIDES.join(" ")}; do
@@ -33,6 +34,7 @@ done
 printf '%s\\n' "$guide"
 if [ -n "$guide" ]; then head -c ${PROBE_BYTES} "$guide" | base64 | tr -d '\\n'; fi
 printf '\\n'
+${SKILL_SCRIPT}
 ls -1A | wc -l
 ls -1Ap | LC_ALL=C sort | head -n ${MAX_LISTED_ENTRIES}`;
 
@@ -65,8 +67,18 @@ function isOneLine(name: string): boolean {
   return !/[\u0000-\u001f\u007f]/.test(name);
 }
 
-function createWorkspace(cwd: string, guide: string | undefined, entries: string[], total: number): Workspace {
-  const workspace: Workspace = { cwd, entries, omitted: Math.max(0, total - entries.length) };
+interface Names {
+  entries: string[];
+  total: number;
+}
+
+function createWorkspace(
+  cwd: string,
+  guide: string | undefined,
+  skills: DiscoveredSkills,
+  { entries, total }: Names,
+): Workspace {
+  const workspace: Workspace = { cwd, ...skills, entries, omitted: Math.max(0, total - entries.length) };
   if (guide !== undefined && guide !== "") workspace.guide = guide;
   return workspace;
 }
@@ -77,10 +89,11 @@ function decodeBase64(text: string): Uint8Array {
 
 async function discoverByCommand(sandbox: Sandbox): Promise<Workspace> {
   const result = await sandbox.exec(SCRIPT, { cwd: sandbox.cwd });
-  const [name = "", encoded = "", total = "", ...names] = result.stdout.split("\n");
+  const [name = "", encoded = "", skills = "", total = "", ...names] = result.stdout.split("\n");
   const guide = name === "" || encoded === "" ? undefined : renderGuide(name, decodeBase64(encoded));
   const entries = names.filter((entry) => entry !== "");
-  return createWorkspace(sandbox.cwd, guide, entries, Number(total) || entries.length);
+  const found = parseSkillLine(sandbox, skills);
+  return createWorkspace(sandbox.cwd, guide, found, { entries, total: Number(total) || entries.length });
 }
 
 /** The head of a file too large to hold; `undefined` where there is no command for it. */
@@ -127,7 +140,8 @@ async function discoverByVerbs(sandbox: Sandbox): Promise<Workspace> {
   const guide = await discoverGuide(sandbox, names);
   const first = [...names].sort(compareBytes).slice(0, MAX_LISTED_ENTRIES);
   const entries = await Promise.all(first.map((name) => renderEntry(sandbox, name)));
-  return createWorkspace(sandbox.cwd, guide, entries.sort(compareBytes), names.length);
+  const skills = await discoverSkillsByVerbs(sandbox);
+  return createWorkspace(sandbox.cwd, guide, skills, { entries: entries.sort(compareBytes), total: names.length });
 }
 
 /** Rejects only when the sandbox itself fails. */

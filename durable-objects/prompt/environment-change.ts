@@ -6,8 +6,8 @@
  */
 import type { Surface } from "../protocol/surface.ts";
 import { availableAgents } from "./available-agents.ts";
+import { availableSkills } from "./available-skills.ts";
 import { availableTools } from "./available-tools.ts";
-import { renderCatalogue } from "./section.ts";
 import { workingDirectory } from "./working-directory.ts";
 
 export type EnvironmentChange = "attached" | "detached" | "replaced" | "moved" | "lost";
@@ -32,16 +32,16 @@ const NO_SANDBOX = "There is no sandbox: no tool reads files or runs commands.";
 
 export function renderEnvironmentChange(change: EnvironmentChange, surface: Surface): string {
   const { sandbox, tools, skills, agents } = surface;
-  const workspace = sandbox && { cwd: sandbox.cwd, entries: [], omitted: 0 };
+  const workspace = sandbox && { cwd: sandbox.cwd, entries: [], omitted: 0, skills: [], skippedSkills: [] };
   const input = {
     instructions: "",
     tools: tools.map(({ name }) => name),
+    skills,
     agents,
     now: 0,
     ...(workspace && { workspace }),
   };
-  const sections = [availableTools, availableAgents].map((section) => section.render(input));
+  const sections = [availableSkills, availableTools, availableAgents].map((section) => section.render(input));
   const where = workingDirectory.render(input) ?? NO_SANDBOX;
-  const skillList = skills.length === 0 ? [] : [`## Available Skills\n\n${renderCatalogue(skills)}`];
-  return [WHAT_HAPPENED[change], where, ...skillList, ...sections.filter((text) => text !== undefined)].join("\n\n");
+  return [WHAT_HAPPENED[change], where, ...sections.filter((text) => text !== undefined)].join("\n\n");
 }

@@ -1,5 +1,6 @@
-/** The sections of the system prompt, in order. Section 3 (skills) has its place between the guide and the agents. */
+/** The sections of the system prompt, in order. */
 import { availableAgents } from "./available-agents.ts";
+import { availableSkills } from "./available-skills.ts";
 import { availableTools } from "./available-tools.ts";
 import { date } from "./date.ts";
 import { directoryStructure } from "./directory-structure.ts";
@@ -11,6 +12,7 @@ import { workspaceGuide } from "./workspace-guide.ts";
 export const SECTIONS: readonly PromptSection[] = [
   instructions,
   workspaceGuide,
+  availableSkills,
   availableAgents,
   availableTools,
   date,

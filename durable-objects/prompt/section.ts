@@ -4,9 +4,10 @@
  * Source: contract RUNTIME 5.
  */
 import type { CatalogueEntry } from "../protocol/surface.ts";
+import type { DiscoveredSkills } from "./skill-discovery.ts";
 
 /** What was found in the sandbox at composition. */
-export interface Workspace {
+export interface Workspace extends DiscoveredSkills {
   cwd: string;
   /** Text of `AGENTS.md`, else `CLAUDE.md`, trimmed and cut. */
   guide?: string;
@@ -20,6 +21,8 @@ export interface PromptInput {
   instructions: string;
   /** Absent without a sandbox. */
   workspace?: Workspace;
+  /** Skills that can be activated. */
+  skills: readonly CatalogueEntry[];
   /** Declared delegates. */
   agents: readonly CatalogueEntry[];
   /** Tool names in tool order. */

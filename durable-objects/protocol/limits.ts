@@ -102,6 +102,20 @@ export const MAX_LISTED_ENTRIES = 200;
 /** An instruction file above this is read through a command that stops, not into memory as a whole. */
 export const MAX_WHOLE_INSTRUCTION_FILE_BYTES = 1024 * 1024;
 
+export const MAX_SKILL_NAME_CHARS = 64;
+export const MAX_SKILL_DESCRIPTION_CHARS = 1024;
+export const MAX_SKILL_COMPATIBILITY_CHARS = 500;
+/** How often the front matter of a skill may repeat a value by name; more is an attempt to blow it up. */
+export const MAX_SKILL_ALIASES = 10;
+/** What an activation shows of a workspace skill, in UTF-16 units: as much as one `read`. */
+export const MAX_SKILL_INSTRUCTION_UNITS = MAX_READ_UNITS;
+/** Skills of a workspace that discovery lists. */
+export const MAX_WORKSPACE_SKILLS = 200;
+/** How far into a workspace skill discovery reads for its front matter. */
+export const MAX_SKILL_HEAD_BYTES = 16 * 1024;
+/** The front matters of a workspace in base64, all together: they come in one answer with the instruction file. */
+export const MAX_SKILL_HEADS_UNITS = 512 * 1024;
+
 /** What of a refused body is still taken before the connection is given up. */
 export const MAX_DRAINED_BODY_BYTES = 100 * 1024 * 1024;
 

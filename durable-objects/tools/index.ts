@@ -14,12 +14,14 @@ import { createReadTool } from "./read.ts";
 import type { IntentNotes } from "./reconciled-write.ts";
 import { createWriteTool } from "./write.ts";
 
+export { createActivateSkillTool } from "./activate-skill.ts";
 export { createBashTool, formatBashResult } from "./bash.ts";
 export { createEditTool } from "./edit.ts";
 export { createGlobTool } from "./glob.ts";
 export { createGrepTool } from "./grep.ts";
 export { createPathLocks, type PathLocks } from "./path-lock.ts";
 export { createReadTool } from "./read.ts";
+export { createReadSkillResourceTool } from "./read-skill-resource.ts";
 export type { IntentNotes } from "./reconciled-write.ts";
 export { throwIfReserved } from "./reserved-names.ts";
 export { createTaskTool, type TaskRoster } from "./task.ts";

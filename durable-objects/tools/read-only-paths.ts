@@ -4,8 +4,7 @@
  * Source: contract TOOLS 11.5, 14.3, 15.
  */
 import type { Sandbox } from "../../containers/sandbox.ts";
-
-export const PACKAGED_SKILLS_PREFIX = "/.flue/packaged-skills/";
+import { PACKAGED_SKILLS_PREFIX } from "../skills/packaged-path.ts";
 
 /** Throws for a path that resolves below the packaged skills. The text names the path as given. */
 export function throwIfReadOnly(env: Sandbox, path: string): void {

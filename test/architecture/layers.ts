@@ -24,6 +24,7 @@ export interface Room {
 const PROTOCOL: Edge = { to: "durable-objects/protocol" };
 const CONTAINERS: Edge = { to: "containers" };
 const MODELS: Edge = { to: "durable-objects/models" };
+const SKILLS: Edge = { to: "durable-objects/skills" };
 const TOOLS: Edge = { to: "durable-objects/tools" };
 const PROMPT: Edge = { to: "durable-objects/prompt" };
 const AGENT: Edge = { to: "durable-objects/agent" };
@@ -38,12 +39,13 @@ export const ROOMS: readonly Room[] = [
   { path: "containers", role: "the hands", may: [PROTOCOL] },
 
   { path: "durable-objects/models", role: "the providers", may: [PROTOCOL, { ...AGENT, typesOnly: true }] },
-  { path: "durable-objects/tools", role: "the tools", may: [PROTOCOL, CONTAINERS] },
+  { path: "durable-objects/skills", role: "the skills", may: [PROTOCOL, CONTAINERS] },
+  { path: "durable-objects/tools", role: "the tools", may: [PROTOCOL, CONTAINERS, SKILLS] },
   {
     path: "durable-objects/agent",
     role: "the authoring API",
     may: [
-      ...[PROTOCOL, CONTAINERS, HOW_TOOLS_ARE_DECLARED],
+      ...[PROTOCOL, CONTAINERS, SKILLS, HOW_TOOLS_ARE_DECLARED],
       // Authors compose the built-in tools in a factory's `tools`; the names the framework keeps are refused here.
       { ...TOOLS, files: ["index.ts", "reserved-names.ts"] },
     ],
@@ -51,13 +53,13 @@ export const ROOMS: readonly Room[] = [
   {
     path: "durable-objects/prompt",
     role: "the prompt",
-    may: [PROTOCOL, CONTAINERS, { ...AGENT, typesOnly: true }, { ...TOOLS, typesOnly: true }],
+    may: [PROTOCOL, CONTAINERS, SKILLS, { ...AGENT, typesOnly: true }, { ...TOOLS, typesOnly: true }],
   },
 
   {
     path: "durable-objects/conversation",
     role: "the engine",
-    may: [...[PROTOCOL, CONTAINERS, MODELS, TOOLS, PROMPT, AGENT], ...[STORE, RECOVERY, PROJECTION, TURN]],
+    may: [...[PROTOCOL, CONTAINERS, MODELS, SKILLS, TOOLS, PROMPT, AGENT], ...[STORE, RECOVERY, PROJECTION, TURN]],
   },
   { path: "durable-objects/conversation/recovery", role: "what records say of a submission", may: [PROTOCOL] },
   {
@@ -68,12 +70,12 @@ export const ROOMS: readonly Room[] = [
   {
     path: "durable-objects/conversation/store",
     role: "the only SQL",
-    may: [PROTOCOL, { ...CONTAINERS, typesOnly: true }],
+    may: [PROTOCOL, { ...CONTAINERS, typesOnly: true }, { ...SKILLS, typesOnly: true }],
   },
   {
     path: "durable-objects/conversation/turn",
     role: "one attempt, which knows ports and no SQL",
-    may: [...[PROTOCOL, CONTAINERS, MODELS, TOOLS, PROMPT, AGENT], RECOVERY],
+    may: [...[PROTOCOL, CONTAINERS, MODELS, SKILLS, TOOLS, PROMPT, AGENT], RECOVERY],
   },
 
   {
@@ -137,6 +139,7 @@ export const PACKAGES: readonly PackageRule[] = [
     types: [],
   },
   { name: "hono", values: ["worker/http", "worker/hooks"], types: [] },
+  { name: "yaml", values: ["durable-objects/skills/front-matter.ts"], types: [] },
   { name: "just-bash", values: ["containers"], types: [] },
   { name: "@cloudflare/sandbox", values: ["containers/drivers", "worker/index.ts"], types: [] },
   {
@@ -165,6 +168,7 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/prompt/discovery.ts",
   "durable-objects/prompt/drift.ts",
   "durable-objects/prompt/environment-change.ts",
+  "durable-objects/prompt/skill-discovery.ts",
   "durable-objects/prompt/surface.ts",
   "durable-objects/models/provider-fault.ts",
   "durable-objects/models/provider-messages.ts",

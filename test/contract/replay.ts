@@ -5,7 +5,9 @@ import { resolvePath } from "../../containers/paths.ts";
 import type { Sandbox } from "../../containers/sandbox.ts";
 import type { DurableTool } from "../../durable-objects/tools/define-tool.ts";
 import {
+  createActivateSkillTool,
   createPathLocks,
+  createReadSkillResourceTool,
   createSandboxTools,
   createTaskTool,
   formatBashResult,
@@ -13,6 +15,7 @@ import {
 import { deviations } from "./deviations.ts";
 import type { ContractDriver, OpenSandbox } from "./drivers/contract-driver.ts";
 import { scriptedSandbox } from "./drivers/scripted.ts";
+import { replaySkillTool } from "./skill-vectors.ts";
 import { contentBytes, type Expectation, expandParams, type Outcome, sameText, sha256, type Vector } from "./vector.ts";
 
 /** Longer than any delay in a scripted answer, the tool's own timeouts included. */
@@ -30,6 +33,9 @@ export async function replay(vector: Vector, driver: ContractDriver, twin?: Vect
     const { text, details } = formatBashResult(params, "cmd");
     return check(vector, vector.expect, { text, details });
   }
+  if (vector.tool === "activate_skill" || vector.tool === "read_skill_resource") {
+    return check(vector, vector.expect, await replaySkillTool(vector, outcomeOf));
+  }
   return vector.setup?.stub ? replayScripted(vector) : replayReal(vector, driver, twin);
 }
 
@@ -41,7 +47,14 @@ function replayResolve(vector: Vector): Verdict {
 
 function replayDefinition({ expect: recorded }: Vector): Verdict {
   const wanted = recorded as unknown as { name: string; label: string; description: string; parameters: unknown };
-  const tools = [...createSandboxTools(scriptedSandbox({}).sandbox), createTaskTool({ available: () => [] })];
+  const tools = [
+    ...createSandboxTools(scriptedSandbox({}).sandbox),
+    ...[
+      createTaskTool({ available: () => [] }),
+      createActivateSkillTool(async () => ""),
+      createReadSkillResourceTool([]),
+    ],
+  ];
   const tool = tools.find((candidate) => candidate.name === wanted.name);
   const shown = tool && [tool.name, tool.label, tool.description, tool.parameters];
   expect(JSON.stringify(shown)).toBe(

@@ -24,9 +24,9 @@ const tools = [
   "resolvePath",
   "definition",
   "formatBashResult",
+  "activate_skill",
+  "read_skill_resource",
 ];
-/** Tools that come with skills. */
-const laterDefinitions = ["definition-activate_skill", "definition-read_skill_resource"];
 
 function readVectors(): Vector[] {
   if (!existsSync(vectorFile)) {
@@ -38,7 +38,6 @@ function readVectors(): Vector[] {
 }
 
 function skipReason(vector: Vector, driver: ContractDriver): string | undefined {
-  if (laterDefinitions.includes(vector.id)) return "comes with skills";
   if (vector.backend && vector.tool === "grep") return "records a shell without a working grep";
   const backend = vector.setup?.ripgrep === undefined ? undefined : vector.setup.ripgrep ? "rg" : "grep";
   if (backend && driver.backends !== "own" && !driver.backends.includes(backend)) return `needs ${backend}`;

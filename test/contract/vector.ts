@@ -31,6 +31,13 @@ export interface Call {
   params: Record<string, unknown>;
 }
 
+/** A packaged skill; every content is base64, `kind` says what it is shown as. */
+export interface VectorSkill {
+  id: string;
+  name: string;
+  files: Record<string, { kind: "text" | "binary"; content: string }>;
+}
+
 export interface Vector {
   id: string;
   tool: string;
@@ -40,6 +47,7 @@ export interface Vector {
     cwd?: string;
     ripgrep?: boolean;
     stub?: Script;
+    skills?: Record<string, VectorSkill>;
   };
   params?: Record<string, unknown>;
   parallel?: Call[];

@@ -1,14 +1,14 @@
 /** `npm run start:local` beside `npm start` with SANDBOX=local: real commands, which outlive the Berth that asked for them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readToolResults, scriptToken } from "../model-server/script.ts";
 import { findFreePort } from "../processes/berth-process.ts";
 import { killTree } from "../processes/process-tree.ts";
-import { openConversation, replyOf } from "../wire/conversation-client.ts";
+import { freshId, openConversation, replyOf } from "../wire/conversation-client.ts";
 import { type ScriptedBerth, startScriptedBerth } from "./scripted-berth.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -52,6 +52,31 @@ afterAll(async () => {
 });
 
 describe.skipIf(!isLinux)("a Berth over the local process", () => {
+  it("finds the skills of the folder, tells the model, and logs those that are malformed", async () => {
+    const { berth, model } = scripted;
+    const id = freshId();
+    for (const [name, text] of [
+      ["tidy", "---\nname: tidy\ndescription: For old code: finishing work.\n---\nPART-1\n\n---\n\nPART-2\n"],
+      ["bad", "no front matter"],
+    ] as const) {
+      mkdirSync(`${folder}/${id}/.agents/skills/${name}`, { recursive: true });
+      writeFileSync(`${folder}/${id}/.agents/skills/${name}/SKILL.md`, text);
+    }
+    model.script("skills", [
+      { calls: [{ id: "s", name: "activate_skill", arguments: { name: "tidy" } }] },
+      { text: "done" },
+    ]);
+    const conversation = openConversation(berth.baseUrl, "coder", id);
+    const { submissionId } = await conversation.send(`go ${scriptToken("skills")}`);
+    expect((await conversation.settled(submissionId)).outcome).toBe("completed");
+    const requests = model.requestsOf("skills");
+    expect(JSON.stringify(requests[0]?.body.messages[0])).toContain("- **tidy** — For old code: finishing work.");
+    const [activated] = readToolResults(requests.at(-1)?.body ?? { messages: [] });
+    expect(activated?.text).toContain("PART-1\n\n---\n\nPART-2");
+    expect(activated?.text).toContain(`- Base directory: ${folder}/${id}/.agents/skills/tidy`);
+    await expect.poll(() => berth.log).toMatch(/skill_skipped.*bad\/SKILL\.md/);
+  });
+
   it("works with the files and programs of this machine, and shows none of the process's own environment", async () => {
     const { berth, model } = scripted;
     const bash = (id: string, command: string) => ({ calls: [{ id, name: "bash", arguments: { command } }] });

@@ -41,5 +41,6 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
     },
     // A tool that comes and goes with the deployments.
     tools: version % 2 === 0 ? [steps] : [steps, extra],
+    skills: [],
   };
 }

@@ -72,7 +72,7 @@ export class SimulatedWorkspace {
         if (this.#host.canAct(instance)) this.current ??= `fs-${this.losses}`;
         // Only discovery runs without a key; the workspace is empty.
         const key = options?.key;
-        if (key === undefined) return { stdout: "\n\n0\n", stderr: "", exitCode: 0 };
+        if (key === undefined) return { stdout: "\n\n\n0\n", stderr: "", exitCode: 0 };
         this.#host.use(instance, "before a command");
         const running = this.#commands.get(key) ?? this.#start(key, command);
         this.#host.use(instance, "after a command began");

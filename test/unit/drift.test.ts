@@ -11,6 +11,7 @@ const rendered: RenderedAgent = {
   instructions: "You help.",
   model: { spec: "scripted/demo", thinkingLevel: "medium" },
   tools: [],
+  skills: [],
 };
 
 function tool(name: string, description = `Does ${name}.`, parameters = Type.Object({})): DurableTool {

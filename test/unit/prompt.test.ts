@@ -1,6 +1,6 @@
 /** The system prompt to the character, and what is found in a workspace. Source: contract RUNTIME 5. */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,7 +10,8 @@ import { discoverWorkspace } from "../../durable-objects/prompt/discovery.ts";
 import type { PromptInput } from "../../durable-objects/prompt/section.ts";
 
 const now = Date.UTC(2026, 10, 30, 23, 59, 59);
-const bare: PromptInput = { instructions: "You help.", agents: [], tools: ["task"], now };
+const bare: PromptInput = { instructions: "You help.", skills: [], agents: [], tools: ["task"], now };
+const noSkills = { skills: [], skippedSkills: [] };
 
 describe("the system prompt", () => {
   it("holds no word about a workspace without a sandbox", () => {
@@ -27,7 +28,8 @@ describe("the system prompt", () => {
   it("holds all sections in order with one", () => {
     const prompt = composePrompt({
       ...bare,
-      workspace: { cwd: "/workspace", guide: "Use tabs.", entries: ["src/", "z.md"], omitted: 0 },
+      workspace: { cwd: "/workspace", guide: "Use tabs.", entries: ["src/", "z.md"], omitted: 0, ...noSkills },
+      skills: [{ name: "deploy", description: "Ships it." }],
       agents: [{ name: "reviewer", description: "Reads code." }],
       tools: ["read", "write", "task"],
     });
@@ -35,6 +37,7 @@ describe("the system prompt", () => {
       [
         "You help.",
         "Use tabs.",
+        "## Available Skills\n\nBefore work that matches one of these descriptions, call `activate_skill` with its name to load its instructions.\n\n- **deploy** — Ships it.",
         "## Available Agents\n\n- **reviewer** — Reads code.",
         "## Available Tools\n\n- read\n- write\n- task",
         "Date: Mon, Nov 30, 2026",
@@ -45,7 +48,7 @@ describe("the system prompt", () => {
   });
 
   it("says how many names were left out", () => {
-    const prompt = composePrompt({ ...bare, workspace: { cwd: "/w", entries: ["a"], omitted: 12 } });
+    const prompt = composePrompt({ ...bare, workspace: { cwd: "/w", entries: ["a"], omitted: 12, ...noSkills } });
     expect(prompt.endsWith("Directory structure:\na\n(12 more not shown)")).toBe(true);
   });
 
@@ -84,7 +87,10 @@ function openFolder(root: string, localFiles: boolean): { sandbox: Sandbox; call
     stat: (path) =>
       counted(
         "stat",
-        stat(path).then((found) => ({ isFile: found.isFile(), isDirectory: found.isDirectory(), size: found.size })),
+        Promise.all([stat(path), lstat(path)]).then(([found, own]) => ({
+          ...{ isFile: found.isFile(), isDirectory: found.isDirectory(), size: found.size },
+          isSymbolicLink: own.isSymbolicLink(),
+        })),
       ),
     readdir: (path) => counted("readdir", readdir(path)),
     writeFile: refuse,
@@ -118,6 +124,7 @@ describe.each([
       guide: "Use tabs.",
       entries: [".git/", "AGENTS.md", "Zeta", "a b", "alpha", "src/", "é.txt"],
       omitted: 0,
+      ...noSkills,
     });
   });
 
@@ -135,7 +142,7 @@ describe.each([
   });
 
   it("has no guide when there is none, when it is blank, or when its link leads nowhere", async () => {
-    expect(await discover()).toEqual({ cwd: root, entries: [], omitted: 0 });
+    expect(await discover()).toEqual({ cwd: root, entries: [], omitted: 0, ...noSkills });
     await writeFile(join(root, "AGENTS.md"), " \n");
     expect((await discover()).guide).toBeUndefined();
     await rm(join(root, "AGENTS.md"));

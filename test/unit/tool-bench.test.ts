@@ -4,6 +4,8 @@ import type { Sandbox, SandboxFactory } from "../../containers/sandbox.ts";
 import type { RenderedAgent } from "../../durable-objects/agent/agent.ts";
 import { createBashTool, createReadTool, createWriteTool } from "../../durable-objects/agent/index.ts";
 import { assembleTools } from "../../durable-objects/conversation/turn/tool-bench.ts";
+import { packageDefinition } from "../../durable-objects/skills/package-definition.ts";
+import type { PackagedSkill, WorkspaceSkill } from "../../durable-objects/skills/skill.ts";
 import type { DurableTool } from "../../durable-objects/tools/define-tool.ts";
 import { createPathLocks } from "../../durable-objects/tools/index.ts";
 import { scriptedSandbox } from "../contract/drivers/scripted.ts";
@@ -22,11 +24,32 @@ function toolNamed(name: string): DurableTool {
   return { ...createReadTool(sandbox), name };
 }
 
+const PLAIN = packageDefinition({ name: "plain", description: "d", instructions: "i" });
+const FILED = packageDefinition({ name: "filed", description: "d", instructions: "i", files: { "a.md": "of a" } });
+const FOUND: WorkspaceSkill = { name: "found", description: "d", directory: "/workspace/.agents/skills/found" };
+
+/** With these skills, in a sandbox or without one. */
+function bench(skills: PackagedSkill[], found: WorkspaceSkill[] = [], factory?: SandboxFactory): DurableTool[] {
+  const rendered: RenderedAgent = {
+    ...{
+      instructions: "",
+      model: { spec: "scripted/demo", thinkingLevel: "medium" },
+      tools: [toolNamed("mine")],
+      skills,
+    },
+    ...(factory && { sandbox: { factory } }),
+  };
+  return assembleTools(rendered, factory && sandbox, { ...CALLS, workspaceSkills: found });
+}
+
+const namesOf = (tools: DurableTool[]) => tools.map(({ name }) => name);
+
 function assemble(tools: SandboxFactory["tools"] | undefined, own: DurableTool[] = [], env: Sandbox = sandbox) {
   const factory: SandboxFactory = { createSandbox: async () => env, ...(tools && { tools }) };
   const rendered: RenderedAgent = {
     ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" }, sandbox: { factory } },
     tools: own,
+    skills: [],
   };
   return assembleTools(rendered, env, CALLS).map(({ name }) => name);
 }
@@ -59,6 +82,7 @@ describe("the tools of an attempt", () => {
     const rendered: RenderedAgent = {
       ...{ instructions: "", model: { spec: "scripted/demo", thinkingLevel: "medium" as const }, sandbox: { factory } },
       tools: [],
+      skills: [],
     };
     assembleTools(rendered, sandbox, CALLS);
     assembleTools(rendered, sandbox, CALLS);
@@ -88,5 +112,32 @@ describe("the tools of an attempt", () => {
     expect(() => assemble((() => given) as unknown as NonNullable<SandboxFactory["tools"]>)).toThrow(
       "[flue] useSandbox() sandbox `tools` must return an array of tools.",
     );
+  });
+
+  it("are joined by activate_skill while there is a skill, and by read_skill_resource while one has files", () => {
+    expect(namesOf(bench([]))).toEqual(["task", "mine"]);
+    expect(namesOf(bench([PLAIN]))).toEqual(["task", "activate_skill", "mine"]);
+    expect(namesOf(bench([PLAIN, FILED]))).toEqual(["task", "activate_skill", "read_skill_resource", "mine"]);
+  });
+
+  it("offer workspace skills with a sandbox only, which has the files", () => {
+    const factory: SandboxFactory = { createSandbox: async () => sandbox, tools: () => [] };
+    expect(namesOf(bench([], [FOUND], factory))).toEqual(["task", "activate_skill", "mine"]);
+    expect(namesOf(bench([], [FOUND]))).toEqual(["task", "mine"]);
+  });
+
+  it("may be run again after a crash where they only look at skills", () => {
+    const policies = bench([FILED]).map(({ name, replayPolicy }) => [name, replayPolicy]);
+    expect(policies).toContainEqual(["activate_skill", "rerun"]);
+    expect(policies).toContainEqual(["read_skill_resource", "rerun"]);
+  });
+
+  it("read packaged files through the sandbox, a factory's own too, and the sandbox itself is left as it is", async () => {
+    const tools = vi.fn((env: Sandbox) => [createReadTool(env)]);
+    const [read] = bench([FILED], [], { createSandbox: async () => sandbox, tools });
+    const path = `/.flue/packaged-skills/${FILED.id}/a.md`;
+    expect(await read?.execute("c", { path })).toMatchObject({ content: [{ type: "text", text: "of a" }] });
+    expect(tools.mock.calls[0]?.[0].readFile).not.toBe(sandbox.readFile);
+    await expect(sandbox.readFile(path)).resolves.toBe("");
   });
 });

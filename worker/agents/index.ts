@@ -2,5 +2,6 @@
 import type { AgentEntry } from "../../durable-objects/agent/index.ts";
 import { assistant } from "./assistant.ts";
 import { coder } from "./coder.ts";
+import { reviewer } from "./reviewer.ts";
 
-export const agents: Record<string, AgentEntry> = { assistant, coder };
+export const agents: Record<string, AgentEntry> = { assistant, coder, reviewer };

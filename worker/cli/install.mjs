@@ -4,12 +4,14 @@
  * Plain JavaScript without dependencies: it runs before anything is installed, under whatever Node (20 or newer) is
  * there. The tree is fresh when npm's record of it holds every package of the lock at the locked version and every one
  * of those folders is on disk; anything else (nothing installed, a lock that moved on, an install that was cut, a
- * `node_modules` of another machine) is repaired by one `npm ci`. Processes that start together install once.
+ * `node_modules` of another machine) is repaired by one `npm ci`. Processes that start together install once. As a
+ * script, which every npm command runs first, it also packs the skills, since types and tests need them.
  */
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { packSkillsAloud } from "./pack-skills.mjs";
 
 export const projectRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 
@@ -183,6 +185,7 @@ export function ensureInstalled(root = projectRoot) {
 if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
     ensureInstalled();
+    packSkillsAloud();
   } catch (error) {
     console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;

@@ -1,15 +1,17 @@
 /**
  * What the model was last told it has, and which file system the conversation's sandbox had when it was last looked at.
  *
- * Owns two keys of the table `instance`; written in the transaction that tells.
+ * Owns three keys of the table `instance`; written in the transaction that tells.
  *
  * Source: contract RUNTIME 5.
  */
 import type { Surface } from "../../protocol/surface.ts";
+import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { Database } from "./database.ts";
 import { dropSpill, spillText, unspillText } from "./spill.ts";
 
 const SURFACE_KEY = "surface";
+const SKILLS_KEY = "workspace_skills";
 const GENERATION_KEY = "workspace_generation";
 
 function readValue(db: Database, key: string): string | undefined {
@@ -20,6 +22,13 @@ function writeValue(db: Database, key: string, value: string): void {
   db.run("INSERT OR REPLACE INTO instance (key, value) VALUES (?, ?)", key, value);
 }
 
+function writeLongValue(db: Database, key: string, text: string): void {
+  db.transaction(() => {
+    dropSpill(db, key, readValue(db, key) ?? "");
+    writeValue(db, key, spillText(db, key, text));
+  });
+}
+
 /** `undefined` before the first contact, and in a conversation that an older deployment began. */
 export function readSurface(db: Database): Surface | undefined {
   const cell = readValue(db, SURFACE_KEY);
@@ -27,10 +36,22 @@ export function readSurface(db: Database): Surface | undefined {
 }
 
 export function writeSurface(db: Database, surface: Surface): void {
-  db.transaction(() => {
-    dropSpill(db, SURFACE_KEY, readValue(db, SURFACE_KEY) ?? "");
-    writeValue(db, SURFACE_KEY, spillText(db, SURFACE_KEY, JSON.stringify(surface)));
-  });
+  writeLongValue(db, SURFACE_KEY, JSON.stringify(surface));
+}
+
+/** The skills that were found in the workspace, and the record number at which it was looked at. */
+export interface FoundSkills {
+  foundAt: number;
+  skills: readonly WorkspaceSkill[];
+}
+
+export function readWorkspaceSkills(db: Database): FoundSkills | undefined {
+  const cell = readValue(db, SKILLS_KEY);
+  return cell === undefined ? undefined : (JSON.parse(unspillText(db, SKILLS_KEY, cell)) as FoundSkills);
+}
+
+export function writeWorkspaceSkills(db: Database, found: FoundSkills): void {
+  writeLongValue(db, SKILLS_KEY, JSON.stringify(found));
 }
 
 export function readWorkspaceGeneration(db: Database): string | undefined {

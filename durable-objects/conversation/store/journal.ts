@@ -151,6 +151,12 @@ export class Journal {
     return found.length > 0;
   }
 
+  hasToolCallSince(seq: number): boolean {
+    return (
+      this.#db.all("SELECT 1 AS found FROM record WHERE seq > ? AND type = 'tool_started' LIMIT 1", seq).length > 0
+    );
+  }
+
   hasProgressSince(seq: number): boolean {
     const found = this.#db.all(
       "SELECT 1 AS found FROM record WHERE seq > ? AND type IN ('assistant', 'tool_result') LIMIT 1",

@@ -82,6 +82,10 @@ const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
        PRIMARY KEY (id, part)
      ) STRICT, WITHOUT ROWID`,
   ],
+  3: [
+    // Whether any tool has run since a record, at a cost that does not grow with what was said.
+    "CREATE INDEX record_tool_started_seq ON record (seq) WHERE type = 'tool_started'",
+  ],
 };
 
 const VERSION_KEY = "schema_version";

@@ -1,23 +1,29 @@
 /**
- * The environment of one attempt: which sandbox is attached, which tools the model is given, and what it has been told
- * of them.
+ * The environment of one attempt: which sandbox is attached, which tools and skills the model is given, and what it has
+ * been told of them.
  *
  * Whether there is a sandbox is read from every render; which one, with what working directory, when the submission
  * starts or one is attached. The first contact notes what there is in silence; from then on every difference is told by
  * a signal, in the transaction that notes it, so that it is told once, crash or not, and also when it came about while
  * nothing ran.
  *
+ * A workspace is looked at for skills at first contact, when a sandbox is attached, and when a submission starts after
+ * tools have run since: what an agent writes for itself it finds with its next message.
+ *
  * Source: contract RUNTIME 4 (tool order), 5; ARCHITECTURE 6.
  */
 import type { Sandbox } from "../../../containers/sandbox.ts";
-import type { RenderedAgent } from "../../agent/agent.ts";
+import type { RenderedAgent, SandboxChoice } from "../../agent/agent.ts";
 import { composePrompt } from "../../prompt/compose.ts";
 import { discoverWorkspace } from "../../prompt/discovery.ts";
 import { findDrift } from "../../prompt/drift.ts";
+import type { Workspace } from "../../prompt/section.ts";
 import { inToldOrder, surfaceOf } from "../../prompt/surface.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
 import type { RecordBody } from "../../protocol/records.ts";
 import type { Surface } from "../../protocol/surface.ts";
+import { findShadowedSkills, liveSkills } from "../../skills/live-skills.ts";
+import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { createCallNotes } from "./call-notes.ts";
 import type { AttemptPorts } from "./ports.ts";
@@ -33,10 +39,14 @@ const NO_GENERATION = "";
 
 export class Environment {
   readonly #ports: AttemptPorts;
-  readonly #equipment: Parameters<typeof assembleTools>[2];
+  readonly #equipment: Omit<Parameters<typeof assembleTools>[2], "workspaceSkills">;
   readonly #enter = createGate(MAX_PARALLEL_TOOLS);
   #attached: Attached | undefined;
+  /** Absent before the first contact. */
   #told: Surface | undefined;
+  #skills: readonly WorkspaceSkill[] = [];
+  /** What was found in the workspace and is not noted yet. */
+  #found: Workspace | undefined;
 
   constructor(ports: AttemptPorts) {
     this.#ports = ports;
@@ -52,48 +62,86 @@ export class Environment {
   /** Attaches or detaches as the render says; the tools that belong to it, in contract order. */
   async mount(rendered: RenderedAgent): Promise<DurableTool[]> {
     const { sandbox: choice } = rendered;
-    if (!choice) this.#attached = undefined;
-    else if (!this.#attached) {
-      const sandbox = await this.#ports.openSandbox(choice.factory, choice.cwd);
-      this.#attached = { kind: choice.factory.kind ?? "custom", sandbox };
+    if (!choice) {
+      this.#attached = undefined;
+      this.#skills = [];
+    } else if (!this.#attached) {
+      await this.#attach(rendered, choice);
     }
-    return guardTools(assembleTools(rendered, this.sandbox, this.#equipment), this.#enter);
+    return this.#assemble(rendered);
   }
 
   /** The system prompt: as it was frozen, or composed and frozen now, together with what it tells. */
-  async freezePrompt(rendered: RenderedAgent, tools: readonly DurableTool[]): Promise<string> {
-    const frozen = this.#ports.prompt.read();
+  freezePrompt(rendered: RenderedAgent, tools: readonly DurableTool[]): string {
+    const { prompt, clock } = this.#ports;
+    const frozen = prompt.read();
     if (frozen !== undefined) return frozen;
-    const workspace = this.sandbox && (await discoverWorkspace(this.sandbox));
     const surface = this.#surface(rendered, tools);
     const text = composePrompt({
       instructions: rendered.instructions,
       tools: tools.map(({ name }) => name),
+      skills: surface.skills,
       agents: surface.agents,
-      now: this.#ports.clock.now(),
-      ...(workspace && { workspace }),
+      now: clock.now(),
+      ...(this.#found && { workspace: this.#found }),
     });
-    this.#ports.prompt.freeze(text, surface);
+    prompt.freeze(text, surface, this.#skills);
     this.#told = surface;
+    this.#found = undefined;
     return text;
   }
 
-  /** Tells what is another than it was told; the tools as the next request gives them. */
-  async tell(rendered: RenderedAgent, tools: readonly DurableTool[]): Promise<DurableTool[]> {
+  /** Mounts what the render asks for and tells what is another than it was told; the tools as the next request has them. */
+  async follow(rendered: RenderedAgent): Promise<DurableTool[]> {
     const { submissionId, environment } = this.#ports;
-    const now = this.#surface(rendered, tools);
+    await this.mount(rendered);
     const generation = await this.#readGeneration();
     const known = environment.readGeneration();
     const isSwitched = generation !== undefined && generation !== known;
     const isLost = isSwitched && known !== undefined && known !== NO_GENERATION;
+    if (isLost) this.#skills = [];
+    const tools = this.#assemble(rendered);
+    const now = this.#surface(rendered, tools);
     const signals = this.#told ? findDrift(this.#told, now, rendered.instructions, isLost) : [];
-    if (signals.length > 0 || isSwitched || !this.#told) {
+    const isNews = signals.length > 0 || !this.#told;
+    if (isNews || isSwitched || this.#found) {
       const told = signals.map((signal): RecordBody => ({ type: "signal", submissionId, ...signal }));
-      const isNews = signals.length > 0 || !this.#told;
-      environment.note({ ...(isNews && { surface: now }), ...(isSwitched && { generation }) }, told);
+      const noted = {
+        ...(isNews && { surface: now }),
+        ...(isSwitched && { generation }),
+        ...((this.#found || isLost) && { workspaceSkills: this.#skills }),
+      };
+      environment.note(noted, told);
       if (isNews) this.#told = now;
+      this.#found = undefined;
     }
     return inToldOrder(tools, now, this.#told ?? now);
+  }
+
+  async #attach(rendered: RenderedAgent, { factory, cwd }: SandboxChoice): Promise<void> {
+    const { openSandbox, environment, submissionId, report } = this.#ports;
+    const sandbox = await openSandbox(factory, cwd);
+    const kind = factory.kind ?? "custom";
+    this.#attached = { kind, sandbox };
+    const known = this.#told?.sandbox;
+    const isKnown = known?.kind === kind && known.cwd === sandbox.cwd;
+    if (isKnown) this.#skills = environment.readWorkspaceSkills();
+    if (isKnown && !environment.isWorkspaceUsed()) return;
+    try {
+      this.#found = await discoverWorkspace(sandbox);
+    } catch (error) {
+      // What was found before is still there to be used; a sandbox that is seen for the first time must answer.
+      if (!isKnown) throw error;
+      report("skill_discovery_failed", { submissionId, error: String(error) });
+      return;
+    }
+    this.#skills = this.#found.skills;
+    this.#reportSkills(rendered, this.#found);
+  }
+
+  #assemble(rendered: RenderedAgent): DurableTool[] {
+    const equipment = { ...this.#equipment, workspaceSkills: this.#skills };
+    return guardTools(assembleTools(rendered, this.sandbox, equipment), this.#enter);
   }
 
   #surface(rendered: RenderedAgent, tools: readonly DurableTool[]): Surface {
@@ -102,7 +150,7 @@ export class Environment {
       rendered,
       sandbox: attached && { kind: attached.kind, cwd: attached.sandbox.cwd },
       tools,
-      skills: [],
+      skills: liveSkills(rendered.skills, this.#skills),
       agents: [],
     });
   }
@@ -114,6 +162,15 @@ export class Environment {
       (generation) => generation ?? NO_GENERATION,
       () => undefined,
     );
+  }
+
+  /** What of a workspace's skills does not reach the model, for who wonders where one went. */
+  #reportSkills(rendered: RenderedAgent, { skills, skippedSkills }: Workspace): void {
+    const { submissionId, report } = this.#ports;
+    for (const { path, reason } of skippedSkills) report("skill_skipped", { submissionId, path, reason });
+    for (const { name, directory } of findShadowedSkills(rendered.skills, skills)) {
+      report("skill_shadowed", { submissionId, name, directory });
+    }
   }
 }
 

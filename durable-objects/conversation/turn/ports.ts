@@ -9,6 +9,7 @@ import type { Fault } from "../../protocol/errors.ts";
 import type { Ids } from "../../protocol/ids.ts";
 import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
 import type { Surface } from "../../protocol/surface.ts";
+import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 
 export type AttemptEnd =
@@ -37,18 +38,28 @@ export interface PromptPort {
   /** The frozen prompt's text, or nothing before the first contact. */
   read(): string | undefined;
   /**
-   * Stores the text as the first epoch, with what it tells the model it has; throws `StaleAttemptError` when the attempt
-   * was overtaken.
+   * Stores the text as the first epoch, with what it tells the model it has and the skills that were found in the
+   * workspace, in one transaction; throws `StaleAttemptError` when the attempt was overtaken.
    */
-  freeze(text: string, told: Surface): void;
+  freeze(text: string, told: Surface, workspaceSkills: readonly WorkspaceSkill[]): void;
 }
 
 /** What the model was last told it has, and which file system its sandbox had when it was last looked at. */
 export interface EnvironmentPort {
   readTold(): Surface | undefined;
   readGeneration(): string | undefined;
+  /** As they were found last. */
+  readWorkspaceSkills(): readonly WorkspaceSkill[];
+  /** Whether a tool has run since the workspace was looked at: what it holds may be another. */
+  isWorkspaceUsed(): boolean;
   /** Stores what is given and appends the records that tell it, in one transaction; throws when overtaken. */
-  note(noted: { surface?: Surface; generation?: string }, told: readonly RecordBody[]): void;
+  note(noted: EnvironmentNote, told: readonly RecordBody[]): void;
+}
+
+export interface EnvironmentNote {
+  surface?: Surface;
+  generation?: string;
+  workspaceSkills?: readonly WorkspaceSkill[];
 }
 
 export interface AttemptPorts {
@@ -75,6 +86,8 @@ export interface AttemptPorts {
   clock: Clock;
   timers: Timers;
   ids: Ids;
+  /** One event for the log. */
+  report(event: string, fields: Record<string, unknown>): void;
   /** A number in [0, 1), for jitter. */
   random(): number;
 }

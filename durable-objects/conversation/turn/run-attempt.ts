@@ -28,12 +28,9 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
     ports,
     model,
     thinkingLevel: first.model.thinkingLevel,
-    systemPrompt: await environment.freezePrompt(first, tools),
+    systemPrompt: environment.freezePrompt(first, tools),
     transcript: new Transcript(ports.readAttachment),
-    async prepareRequest() {
-      const rendered = ports.render();
-      return environment.tell(rendered, await environment.mount(rendered));
-    },
+    prepareRequest: () => environment.follow(ports.render()),
   });
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };

@@ -10,9 +10,18 @@ import type { RenderedAgent } from "../../agent/agent.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
+import { activateSkill } from "../../skills/activate-skill.ts";
+import { liveSkills } from "../../skills/live-skills.ts";
+import { overlayPackagedSkills } from "../../skills/overlay-packaged-skills.ts";
+import { listResources, type WorkspaceSkill } from "../../skills/skill.ts";
 import { abandonToolOnAbort } from "../../tools/abandon-on-abort.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
-import { createSandboxTools, throwIfReserved } from "../../tools/index.ts";
+import {
+  createActivateSkillTool,
+  createReadSkillResourceTool,
+  createSandboxTools,
+  throwIfReserved,
+} from "../../tools/index.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 import { createTaskTool } from "../../tools/task.ts";
 import type { CallNotes } from "./call-notes.ts";
@@ -34,6 +43,31 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
   };
 }
 
+/** What the tools of an attempt share. */
+export interface Equipment {
+  locks: PathLocks;
+  notes: CallNotes;
+  /** Absent: none was discovered. */
+  workspaceSkills?: readonly WorkspaceSkill[];
+}
+
+/**
+ * The framework's tools for the skills of this render: none without a skill, with a sandbox or without one.
+ *
+ * @param sandbox the real one: packaged files are not looked for in it, and a workspace skill is read from it each time.
+ */
+function skillTools(
+  { skills: declared }: RenderedAgent,
+  sandbox: Sandbox | undefined,
+  discovered: readonly WorkspaceSkill[],
+): DurableTool[] {
+  const skills = liveSkills(declared, sandbox ? discovered : []);
+  if (skills.length === 0) return [];
+  const activate = createActivateSkillTool((name) => activateSkill(skills, name, sandbox));
+  const hasResources = declared.some((skill) => listResources(skill).length > 0);
+  return hasResources ? [activate, createReadSkillResourceTool(declared)] : [activate];
+}
+
 /**
  * A factory's `tools` replaces the six; the framework's own are appended to either.
  *
@@ -42,16 +76,18 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
 export function assembleTools(
   rendered: RenderedAgent,
   sandbox: Sandbox | undefined,
-  { locks, notes }: { locks: PathLocks; notes: CallNotes },
+  { locks, notes, workspaceSkills = [] }: Equipment,
 ): DurableTool[] {
   const subagents: string[] = [];
-  const own = sandbox
-    ? (replacedTools(rendered, sandbox, subagents) ?? createSandboxTools(sandbox, { locks, notes: notes.intents }))
+  const env = sandbox && rendered.skills.length > 0 ? overlayPackagedSkills(sandbox, rendered.skills) : sandbox;
+  const own = env
+    ? (replacedTools(rendered, env, subagents) ?? createSandboxTools(env, { locks, notes: notes.intents }))
     : [];
   for (const { name } of own) throwIfReserved(name);
   const tools = [
     ...own,
     createTaskTool({ available: () => subagents }),
+    ...skillTools(rendered, sandbox, workspaceSkills),
     ...rendered.tools.map((tool) => tool.withSteps?.(notes.steps) ?? tool),
   ];
   const seen = new Set<string>();
