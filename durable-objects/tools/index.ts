@@ -22,6 +22,7 @@ export { createPathLocks, type PathLocks } from "./path-lock.ts";
 export { createReadTool } from "./read.ts";
 export type { IntentNotes } from "./reconciled-write.ts";
 export { throwIfReserved } from "./reserved-names.ts";
+export { createResultTools, type ResultTools } from "./result-tools.ts";
 export { createTaskTool, type TaskRoster } from "./task.ts";
 export { createWriteTool } from "./write.ts";
 

@@ -58,8 +58,8 @@ describe("an author's tool", () => {
 
   it("gets no arguments when it declares none, whatever the model sent", async () => {
     const seen: unknown[] = [];
-    await run(define({ run: (context: { data: unknown }) => void seen.push(context.data) }), { surprise: 1 });
-    expect(seen).toEqual([{}]);
+    await run(define({ run: (context: object) => void seen.push(Object.keys(context)) }), { surprise: 1 });
+    expect(seen).toEqual([["toolCallId", "log"]]);
   });
 
   it.each<[string, unknown, string]>([
@@ -116,7 +116,8 @@ describe("an author's tool", () => {
     [{ run: "x" }, /run must be a function/],
     [{ input: Type.String() }, /input must be a schema of an object/],
     [{ input: Type.Union([Type.Object({}), Type.Object({})]) }, /input must be a schema of an object/],
-    [{ harness: true }, /harness is not supported yet/],
+    [{ harness: "yes" }, /harness must be true or false/],
+    [{ durable: 1 }, /durable must be true or false/],
     [{ approval: "always" }, /approval is not supported yet/],
   ])("refuses a definition with %j and names agent and hook", (over, text) => {
     expect(() => mount(define(over))).toThrow(text);

@@ -6,19 +6,15 @@
  */
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
-import { classifyProviderFault } from "../../models/provider-fault.ts";
 import { composePrompt } from "../../prompt/compose.ts";
 import { discoverWorkspace } from "../../prompt/discovery.ts";
-import {
-  MAX_PARALLEL_TOOLS,
-  PROVIDER_RETRIES,
-  PROVIDER_RETRY_BASE_MS,
-  PROVIDER_RETRY_MAX_MS,
-} from "../../protocol/limits.ts";
+import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { createCallNotes } from "./call-notes.ts";
+import { createHarnessSource } from "./harness.ts";
 import { runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
+import { resolveProviderFault } from "./provider-retry.ts";
 import { closePartialStep, resumeOpenCalls } from "./resume-calls.ts";
 import { assembleTools, createGate, guardTools } from "./tool-bench.ts";
 import { Transcript } from "./transcript.ts";
@@ -31,7 +27,11 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const model = ports.resolveModel(first.model.spec);
   const sandbox = first.sandbox && (await ports.openSandbox(first.sandbox.factory, first.sandbox.cwd));
   const enter = createGate(MAX_PARALLEL_TOOLS);
-  const equipment = { locks: ports.locks, notes: createCallNotes(ports) };
+  const harnesses = createHarnessSource({
+    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel },
+    readSandbox: () => (ports.render().sandbox ? sandbox : undefined),
+  });
+  const equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses };
   const toolsOf = (rendered: RenderedAgent): DurableTool[] =>
     guardTools(assembleTools(rendered, rendered.sandbox && sandbox, equipment), enter);
 
@@ -52,13 +52,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };
 
-  const fault = classifyProviderFault(end.message);
-  if (fault.kind === "transient" && ports.providerRetries < PROVIDER_RETRIES) {
-    return { kind: "retry", afterMs: retryDelayMs(ports.providerRetries, fault.retryAfterMs, ports.random()) };
-  }
-  const meta = fault.status === undefined ? {} : { meta: { status: fault.status } };
-  const type = fault.kind === "overflow" ? "context_overflow" : "provider_failed";
-  return { kind: "failed", fault: { type, message: fault.message, ...meta } };
+  return resolveProviderFault(end.message, ports.providerRetries, ports.random());
 }
 
 function namesOf(tools: readonly DurableTool[]): string[] {
@@ -81,11 +75,4 @@ async function freezePrompt(
   });
   ports.prompt.freeze(text);
   return text;
-}
-
-/** Doubles from the base, with jitter; what the provider asks for is kept up to the longest wait. */
-function retryDelayMs(retriesBefore: number, retryAfterMs: number | undefined, random: number): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, PROVIDER_RETRY_MAX_MS);
-  const base = PROVIDER_RETRY_BASE_MS * 2 ** retriesBefore;
-  return Math.round(Math.min(base * (0.8 + 0.4 * random), PROVIDER_RETRY_MAX_MS));
 }

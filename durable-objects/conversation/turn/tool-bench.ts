@@ -7,6 +7,8 @@
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import { isSandboxDied } from "../../../containers/sandbox-died-error.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
+import type { AuthoredTool } from "../../agent/author-tool.ts";
+import type { HarnessSource } from "../../agent/harness-source.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
@@ -34,6 +36,18 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
   };
 }
 
+/** What tools lean on while they run. */
+export interface Equipment {
+  locks: PathLocks;
+  notes: CallNotes;
+  harnesses: HarnessSource;
+}
+
+export function equipTool(tool: AuthoredTool, { notes, harnesses }: Equipment): DurableTool {
+  const stepped = tool.withSteps?.(notes.steps) ?? tool;
+  return stepped.withHarness?.(harnesses) ?? stepped;
+}
+
 /**
  * A factory's `tools` replaces the six; the framework's own are appended to either.
  *
@@ -42,8 +56,9 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
 export function assembleTools(
   rendered: RenderedAgent,
   sandbox: Sandbox | undefined,
-  { locks, notes }: { locks: PathLocks; notes: CallNotes },
+  equipment: Equipment,
 ): DurableTool[] {
+  const { locks, notes } = equipment;
   const subagents: string[] = [];
   const own = sandbox
     ? (replacedTools(rendered, sandbox, subagents) ?? createSandboxTools(sandbox, { locks, notes: notes.intents }))
@@ -52,14 +67,18 @@ export function assembleTools(
   const tools = [
     ...own,
     createTaskTool({ available: () => subagents }),
-    ...rendered.tools.map((tool) => tool.withSteps?.(notes.steps) ?? tool),
+    ...rendered.tools.map((tool) => equipTool(tool, equipment)),
   ];
+  throwIfNamedTwice(tools);
+  return tools;
+}
+
+export function throwIfNamedTwice(tools: readonly DurableTool[]): void {
   const seen = new Set<string>();
   for (const { name } of tools) {
     if (seen.has(name)) throw new BerthError("tool_name_conflict", `Duplicate tool name "${name}".`);
     seen.add(name);
   }
-  return tools;
 }
 
 /** A factory's own tools are pi's; without a replay policy they count as `unknown`. */
