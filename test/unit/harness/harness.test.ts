@@ -2,63 +2,9 @@
 import type { Message } from "@earendil-works/pi-ai";
 import { describe, expect, it } from "vitest";
 import type { Harness } from "../../../durable-objects/agent/index.ts";
-import { defineTool, Type, useTool } from "../../../durable-objects/agent/index.ts";
-import type { ScriptedCall } from "../../../durable-objects/models/scripted-stream.ts";
-import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
-import { createConversation, type TestConversation, type TestConversationOptions } from "../fixtures/conversation.ts";
-
-const ASK: ScriptedCall = { id: "call_ask", name: "ask", arguments: {} };
-const THREAD = "harness/call_ask/1";
-
-/** A conversation whose only tool hands its harness to `run`; the model calls it, what is in `inner`, then ends. */
-function harnessed(
-  run: (harness: Harness, signal: AbortSignal | undefined) => unknown,
-  inner: TestConversationOptions["script"],
-  over: Partial<TestConversationOptions> = {},
-): TestConversation {
-  return createConversation({
-    script: [{ calls: [ASK] }, ...inner, { text: "all done" }],
-    body() {
-      useTool({
-        name: "ask",
-        description: "Ask.",
-        harness: true,
-        async run({ harness, signal }) {
-          return { output: (await run(harness, signal)) ?? null };
-        },
-      });
-    },
-    ...over,
-  });
-}
-
-/** The one result of the tool in the root. */
-function resultOf(conversation: TestConversation, toolCallId = ASK.id): { text: string; isError: boolean } {
-  const results = conversation
-    .records(ROOT_THREAD)
-    .filter((record) => isRecordOf(record, "tool_result") && record.body.toolCallId === toolCallId);
-  expect(results).toHaveLength(1);
-  const [result] = results;
-  if (!result || !isRecordOf(result, "tool_result")) throw new Error("no result");
-  return { text: result.body.text, isError: result.body.isError };
-}
-
-function textsOf(messages: readonly Message[]): string[] {
-  return messages.map(({ role, content }) => {
-    const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-    return `${role}: ${parts.map((part) => (part.type === "text" ? part.text : part.type)).join("")}`;
-  });
-}
-
-function fault(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => "no fault",
-    (error: unknown) => {
-      const { name, type, message } = error as { name: string; type?: string; message: string };
-      return { ...(type === undefined ? { name } : { type }), message };
-    },
-  );
-}
+import { defineTool, Type } from "../../../durable-objects/agent/index.ts";
+import { ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
+import { faultOf, harnessed, resultOf, THREAD, textsOf } from "../fixtures/harnessed.ts";
 
 describe("harness.prompt", () => {
   it("answers from a scratch conversation that clients never see", async () => {
@@ -130,7 +76,8 @@ describe("harness.prompt", () => {
     const history = await new Response((await conversation.engine.stream.readHistory()).body).text();
     const updates = await conversation.engine.stream.readUpdates({ after: 0, live: "none" });
     const chunks = await new Response(updates.body).text();
-    for (const text of [history, chunks]) expect(text).not.toContain("secret words");
+    const page = await new Response(conversation.engine.stream.readHistoryPage({ limit: 50 }).body).text();
+    for (const text of [history, chunks, page]) expect(text).not.toContain("secret words");
     expect(updates.upToDate).toBe(true);
   });
 
@@ -193,7 +140,7 @@ describe("harness.prompt", () => {
     const conversation = harnessed(
       async (harness) => {
         const first = harness.prompt("one");
-        const faults = [await fault(harness.prompt("two")), await fault(harness.shell("true"))];
+        const faults = [await faultOf(harness.prompt("two")), await faultOf(harness.shell("true"))];
         gate.resolve();
         return [await first, faults];
       },
@@ -212,7 +159,7 @@ describe("harness.prompt", () => {
     const conversation = harnessed(
       (harness) => {
         kept.push(harness);
-        left.push(fault(harness.prompt("let go")));
+        left.push(faultOf(harness.prompt("let go")));
         return "ended";
       },
       [{ text: "never heard", gate: new Promise(() => {}) }],
