@@ -10,8 +10,8 @@ import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.
 import type { World } from "./world.ts";
 
 export interface PlannedCall {
-  /** A command, a file to write, or a durable tool. */
-  kind: "ledger" | "file" | "steps";
+  /** A command, a file to write, a durable tool, or a tool with a scratch conversation (durable: `askAgain`). */
+  kind: "ledger" | "file" | "steps" | "ask" | "askAgain";
   line: string;
 }
 
@@ -23,7 +23,7 @@ export interface Plan {
 
 function argumentsOf({ kind, line }: PlannedCall): { name: string; arguments: Record<string, string> } {
   if (kind === "file") return { name: "write", arguments: { path: line, content: `content of ${line}` } };
-  return { name: kind === "ledger" ? "bash" : "steps", arguments: { command: line } };
+  return { name: kind === "ledger" ? "bash" : kind, arguments: { command: line } };
 }
 
 const USAGE = {
@@ -82,7 +82,15 @@ function nextStep(messages: readonly Message[]): { text: string } | { calls: Pla
 
 export interface ModelLog {
   faults: string[];
-  requests: string[][];
+  /** What was sent, by the first message of its conversation. */
+  requests: Map<string, string[][]>;
+}
+
+/** Name of the plan that a tool hands to its scratch conversation. */
+export const SCRATCH = "scratch";
+
+function isScratch(messages: readonly Message[]): boolean {
+  return messages.some((message) => message.role === "user" && textOf(message).startsWith(`{"name":"${SCRATCH}`));
 }
 
 export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
@@ -91,14 +99,18 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
     const events = new AssistantMessageEventStream();
     const { messages } = context;
     log.faults.push(...findFaults(messages));
+    const sent = messages.map((message) => JSON.stringify([message.role, message.content]));
+    const conversation = sent[1] ?? "";
+    log.requests.set(conversation, [...(log.requests.get(conversation) ?? []), sent]);
+    void play(events, messages, options?.signal).catch(() => {});
+    // A scratch conversation lives for one call; what became of the workspace is told to the root.
+    if (isScratch(messages)) return events;
     const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
     if (told < world.workspace.lossesToTell)
       log.faults.push(`${world.workspace.lossesToTell} workspaces were lost, the model knows of ${told}`);
     if (told > world.workspace.losses)
       log.faults.push(`${world.workspace.losses} workspaces were lost, the model was told of ${told}`);
     world.workspace.noteRequest();
-    log.requests.push(messages.map((message) => JSON.stringify([message.role, message.content])));
-    void play(events, messages, options?.signal).catch(() => {});
     return events;
   };
 

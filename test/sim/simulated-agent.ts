@@ -1,9 +1,11 @@
-/** The agent of a simulated run: a shell, files, and a durable tool of its own. */
+/** The agent of a simulated run: a shell, files, a durable tool, and two tools that run a command in a scratch conversation. */
 
 import { Type } from "@sinclair/typebox";
 import type { RenderedAgent } from "../../durable-objects/agent/agent.ts";
 import { createDurableTool } from "../../durable-objects/agent/author-tool.ts";
 import { defineTool } from "../../durable-objects/agent/define-tool.ts";
+import type { Harness } from "../../durable-objects/agent/harness.ts";
+import { type Plan, SCRATCH } from "./scripted-model.ts";
 import type { World } from "./world.ts";
 
 /** @param version instructions change with every deployment; the frozen prompt must not. */
@@ -28,6 +30,29 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
       },
     }),
   );
+  const runInScratch = async (harness: Harness, line: string): Promise<string> => {
+    const plan: Plan = { name: `${SCRATCH} ${line}`, turns: [[{ kind: "ledger", line }]] };
+    return (await harness.prompt(JSON.stringify(plan))).text;
+  };
+  const ask = createDurableTool(
+    defineTool({
+      name: "ask",
+      description: "Has a command run, and does not know after a crash whether it was.",
+      input: Type.Object({ command: Type.String() }),
+      harness: true,
+      run: ({ data, harness }) => runInScratch(harness, `${data.command}/inner`),
+    }),
+  );
+  const askAgain = createDurableTool(
+    defineTool({
+      name: "askAgain",
+      description: "Has a command run, in another conversation after every crash.",
+      input: Type.Object({ command: Type.String() }),
+      harness: true,
+      durable: true,
+      run: ({ data, harness }) => runInScratch(harness, `${data.command}/inner#${world.scratchRuns++}`),
+    }),
+  );
   return {
     instructions: `Do the plan. (${version})`,
     model: { spec: "sim/sim", thinkingLevel: "off" },
@@ -41,6 +66,6 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
         },
       },
     },
-    tools: [steps],
+    tools: [steps, ask, askAgain],
   };
 }
