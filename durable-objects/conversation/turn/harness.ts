@@ -62,11 +62,15 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
     }
   };
 
+  function start<T>(asked: AbortSignal | undefined, work: (merged: AbortSignal) => Promise<T>): CallHandle<T> {
+    const all = asked ? [...signals, asked] : signals;
+    return createCallHandle((merged) => exclusively(() => work(merged)), all, ports.timers);
+  }
+
   function prompt(text: string, options?: PromptOptions): CallHandle<unknown> {
     throwIfOver();
     const parsed = parsePromptOptions(owner, text, options);
-    const all = parsed.signal ? [...signals, parsed.signal] : signals;
-    return createCallHandle((merged) => exclusively(() => conversation.prompt(parsed, merged)), all, ports.timers);
+    return start(parsed.signal, (merged) => conversation.prompt(parsed, merged));
   }
 
   function requireSandbox(): Sandbox {
@@ -87,13 +91,13 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
       throwIfOver();
       return requireSandbox();
     },
-    async shell(command: string, options: ShellOptions = {}) {
+    shell(command: string, options: ShellOptions = {}) {
       throwIfOver();
       const fault = findShellFault(command, options);
       if (fault !== undefined) throw new Error(`${owner} misused harness.shell(): ${fault}`);
-      const sandbox = requireSandbox();
-      const merged = AbortSignal.any(options.signal ? [...signals, options.signal] : signals);
-      return exclusively(() => runHarnessShell(conversation.ports, sandbox, command, options, merged));
+      return start(options.signal, async (merged) =>
+        runHarnessShell(conversation.ports, requireSandbox(), command, options, merged),
+      );
     },
   };
   return { harness, close: () => life.abort(new Error(`${owner} ended.`)) };

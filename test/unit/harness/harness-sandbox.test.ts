@@ -2,6 +2,7 @@
 import type { Message } from "@earendil-works/pi-ai";
 import { describe, expect, it } from "vitest";
 import type { Sandbox, SandboxFactory } from "../../../containers/sandbox.ts";
+import { sandboxIdentity } from "../../../containers/sandbox-identity.ts";
 import { useSandbox, useTool } from "../../../durable-objects/agent/index.ts";
 import { MAX_PARALLEL_TOOLS } from "../../../durable-objects/protocol/limits.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
@@ -119,6 +120,33 @@ describe("harness.shell", () => {
     });
   });
 
+  it("keeps nobody waiting after an abort, though the command does not listen", async () => {
+    const { sandbox } = scriptedSandbox({});
+    const deaf: SandboxFactory = {
+      createSandbox: async () => ({
+        ...sandbox,
+        exec: (command) =>
+          command === "sleep" ? new Promise(() => {}) : Promise.resolve({ stdout: "\n\n0\n", stderr: "", exitCode: 0 }),
+      }),
+    };
+    const conversation = harnessed(() => "", [], {
+      body() {
+        useSandbox(deaf);
+        useTool({
+          ...{ name: "ask", description: "d", harness: true as const },
+          async run({ harness }) {
+            const controller = new AbortController();
+            const running = harness.shell("sleep", { signal: controller.signal });
+            controller.abort(new Error("enough"));
+            return { output: await faultOf(running) };
+          },
+        });
+      },
+    });
+    await conversation.send("go");
+    expect(JSON.parse(resultOf(conversation).text)).toEqual({ name: "AbortError", message: "enough" });
+  });
+
   it.each<[string, unknown, object, string]>([
     ["an unknown option", "ls", { colour: 1 }, 'options received unknown field "colour".'],
     ["an empty command", " ", {}, "the command must be a non-empty string."],
@@ -192,6 +220,37 @@ describe("the tools of a scratch conversation", () => {
     const { settlement } = await conversation.send("go");
     expect(settlement.outcome).toBe("completed");
     for (const { id } of callers) expect(resultOf(conversation, id)).toEqual({ text: "noted", isError: false });
+  });
+
+  it("share the locks of the root: it is one sandbox to all of them", async () => {
+    const seen = new Set<unknown>();
+    const { sandbox } = scriptedSandbox({});
+    const plain: Sandbox = { ...sandbox, exec: async () => ({ stdout: "\n\n0\n", stderr: "", exitCode: 0 }) };
+    let lists = 0;
+    const watched: SandboxFactory = {
+      createSandbox: async () => plain,
+      tools(view) {
+        lists++;
+        seen.add(sandboxIdentity(view));
+        return [];
+      },
+    };
+    const conversation = harnessed(() => "", [{ text: "inner" }], {
+      body() {
+        useSandbox(watched, { cwd: "/workspace/app" });
+        useTool({
+          ...{ name: "ask", description: "d", harness: true as const },
+          async run({ harness }) {
+            seen.add(sandboxIdentity(harness.sandbox));
+            await harness.prompt("x");
+          },
+        });
+      },
+    });
+    await conversation.send("go");
+    expect(resultOf(conversation).isError).toBe(false);
+    expect(lists).toBeGreaterThan(3);
+    expect([...seen]).toEqual([plain]);
   });
 
   it("call ids stay unique in the whole conversation", async () => {
