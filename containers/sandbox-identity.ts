@@ -8,7 +8,7 @@ import type { Sandbox } from "./sandbox.ts";
 
 const origins = new WeakMap<Sandbox, Sandbox>();
 
-export function sandboxIdentity(sandbox: Sandbox): object {
+export function sandboxIdentity(sandbox: Sandbox): Sandbox {
   return origins.get(sandbox) ?? sandbox;
 }
 

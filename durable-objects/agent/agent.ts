@@ -10,14 +10,15 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { SandboxFactory } from "../../containers/sandbox.ts";
 import type { PackagedSkill } from "../skills/skill.ts";
-import type { DurableTool } from "../tools/define-tool.ts";
+import type { AuthoredTool } from "./author-tool.ts";
+import type { ThinkingLevel } from "./thinking-level.ts";
+
+export type { ThinkingLevel } from "./thinking-level.ts";
 
 export interface AgentContext {
   /** The conversation's id, as the caller chose it. */
   id: string;
 }
-
-export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export interface Agent {
   /** Gives the first part of the instruction document, or nothing. */
@@ -63,7 +64,7 @@ export interface RenderedAgent {
   /** Absent: no file or shell tools, no workspace text in the prompt. */
   sandbox?: SandboxChoice;
   /** The author's own tools, in call order. */
-  tools: DurableTool[];
+  tools: AuthoredTool[];
   /** Declared skills, in call order. */
   skills: PackagedSkill[];
 }

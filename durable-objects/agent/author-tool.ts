@@ -12,7 +12,10 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import { Value } from "@sinclair/typebox/value";
 import type { DurableTool, StepNotes } from "../tools/define-tool.ts";
 import { throwIfReserved } from "../tools/reserved-names.ts";
+import type { Harness } from "./harness.ts";
+import type { HarnessInvocation, HarnessSource, OpenHarness } from "./harness-source.ts";
 import { isNonEmptyString, isRecord, unknownField } from "./options.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
 
 export interface ToolLog {
   info(message: string, attributes?: Record<string, unknown>): void;
@@ -20,15 +23,23 @@ export interface ToolLog {
   error(message: string, attributes?: Record<string, unknown>): void;
 }
 
-export interface AuthorToolContext<Input extends TObject> {
+/** What every call is given. */
+export interface ToolCallContext {
   toolCallId: string;
   signal?: AbortSignal;
   log: ToolLog;
-  /** The arguments, checked against `input`; empty when the tool declares none. */
-  data: Static<Input>;
-  /** Only with `durable: true`. */
-  step?: ToolSteps;
 }
+
+/** What a call is given, by what its tool declares. */
+export type AuthorToolContext<
+  Input extends TObject | undefined = undefined,
+  WithHarness extends boolean = false,
+  Durable extends boolean = false,
+> = ToolCallContext &
+  // The arguments, checked against `input`.
+  (Input extends TObject ? { data: Static<Input> } : unknown) &
+  (WithHarness extends true ? { harness: Harness } : unknown) &
+  (Durable extends true ? { step: ToolSteps } : unknown);
 
 /** Work that is done once, whatever crashes between: a completed step gives its recorded output again. */
 export interface ToolSteps {
@@ -50,25 +61,30 @@ export interface AuthorToolResult {
 /** A plain string is the text itself; nothing is `null`. */
 export type AuthorToolReturn = string | AuthorToolResult | undefined;
 
-export interface AuthorTool<Input extends TObject = TObject> {
-  name: string;
-  description: string;
-  /** Schema of the arguments: an object at the top. */
+/** A tool as its author writes it; `input`, `harness` and `durable` decide what `run` is given. */
+export interface AuthorTool<
+  Input extends TObject | undefined = undefined,
+  WithHarness extends boolean = false,
+  Durable extends boolean = false,
+> extends ToolDefinition {
   input?: Input;
-  /** Schema of `output`; a result that does not fit is an error. */
-  output?: TSchema;
-  /** Not supported yet. */
-  harness?: boolean;
-  /** After a crash the tool runs again and its completed `step.do` results replay, instead of an unknown outcome. */
-  durable?: boolean;
-  /** Not supported yet. */
-  approval?: unknown;
-  // biome-ignore lint/suspicious/noConfusingVoidType: an author's function may simply not return.
-  run(context: AuthorToolContext<Input>): AuthorToolReturn | void | Promise<AuthorToolReturn | void>;
+  harness?: WithHarness;
+  durable?: Durable;
+  run(
+    context: AuthorToolContext<Input, WithHarness, Durable>,
+    // biome-ignore lint/suspicious/noConfusingVoidType: an author's function may simply not return.
+  ): AuthorToolReturn | void | Promise<AuthorToolReturn | void>;
 }
 
+/** An author's tool as the engine runs it. */
+export interface AuthoredTool extends DurableTool {
+  withSteps?(notes: StepNotes): AuthoredTool;
+  /** The same tool with a place to get its harness from; asked for by the engine when the tool wants one. */
+  withHarness?(source: HarnessSource): AuthoredTool;
+}
+
+const CAPABILITIES = ["harness", "durable"] as const;
 const FIELDS = ["name", "description", "input", "output", "harness", "durable", "approval", "run"];
-const UNSUPPORTED = ["harness", "approval"] as const;
 
 function definitionProblem(definition: unknown): string | undefined {
   if (!isRecord(definition)) return "the definition must be an object.";
@@ -81,8 +97,9 @@ function definitionProblem(definition: unknown): string | undefined {
     return "input must be a schema of an object at the top level.";
   }
   if (definition.output !== undefined && !isRecord(definition.output)) return "output must be a schema.";
-  const wanted = UNSUPPORTED.find((field) => definition[field] !== undefined && definition[field] !== false);
-  return wanted === undefined ? undefined : `${wanted} is not supported yet.`;
+  const flag = CAPABILITIES.find((field) => !["boolean", "undefined"].includes(typeof definition[field]));
+  if (flag !== undefined) return `${flag} must be true or false.`;
+  return definition.approval === undefined ? undefined : "approval is not supported yet.";
 }
 
 function createToolLog(tool: string, toolCallId: string): ToolLog {
@@ -105,7 +122,7 @@ function renderOutput(tool: string, output: unknown, schema: TSchema | undefined
   return text;
 }
 
-function renderReturn(tool: AuthorTool, returned: unknown): AgentToolResult<unknown> {
+function renderReturn(tool: ToolDefinition, returned: unknown): AgentToolResult<unknown> {
   const result = (text: string): AgentToolResult<unknown> => ({ content: [{ type: "text", text }], details: {} });
   if (typeof returned === "string") {
     if (tool.output !== undefined) renderOutput(tool.name, returned, tool.output);
@@ -124,10 +141,10 @@ function renderReturn(tool: AuthorTool, returned: unknown): AgentToolResult<unkn
 }
 
 /** Throws a plain error with what is wrong, or `tool_name_conflict` for a name of the framework's. */
-export function parseAuthorTool(definition: unknown): AuthorTool {
+export function parseAuthorTool(definition: unknown): ToolDefinition {
   const problem = definitionProblem(definition);
   if (problem !== undefined) throw new Error(problem);
-  const tool = definition as AuthorTool;
+  const tool = definition as ToolDefinition;
   throwIfReserved(tool.name);
   return tool;
 }
@@ -155,7 +172,13 @@ function createSteps(tool: string, toolCallId: string, notes: StepNotes): ToolSt
   };
 }
 
-export function createDurableTool(tool: AuthorTool, notes?: StepNotes): DurableTool {
+/** What the engine has given a tool so far. */
+interface Given {
+  steps?: StepNotes;
+  harnesses?: HarnessSource;
+}
+
+export function createDurableTool(tool: ToolDefinition, given: Given = {}): AuthoredTool {
   const parameters = tool.input ?? Type.Object({});
   const isDurable = tool.durable === true;
   return {
@@ -164,18 +187,48 @@ export function createDurableTool(tool: AuthorTool, notes?: StepNotes): DurableT
     description: tool.description,
     parameters,
     replayPolicy: isDurable ? "steps" : "unknown",
-    ...(isDurable && { withSteps: (given: StepNotes) => createDurableTool(tool, given) }),
+    ...(isDurable && { withSteps: (steps: StepNotes) => createDurableTool(tool, { ...given, steps }) }),
+    ...(tool.harness === true && {
+      withHarness: (harnesses: HarnessSource) => createDurableTool(tool, { ...given, harnesses }),
+    }),
     async execute(toolCallId, args, signal) {
       if (signal?.aborted) throw new Error("Operation aborted");
-      const context: AuthorToolContext<TObject> = {
+      const context: ToolCallContext & { data?: unknown; step?: ToolSteps } = {
         toolCallId,
         log: createToolLog(tool.name, toolCallId),
-        // The loop has checked the arguments against `parameters` before it comes here.
-        data: (tool.input === undefined ? {} : args) as Static<TObject>,
       };
       if (signal !== undefined) context.signal = signal;
-      if (isDurable && notes) context.step = createSteps(tool.name, toolCallId, notes);
-      return renderReturn(tool, await tool.run(context));
+      // The loop has checked the arguments against `parameters` before it comes here.
+      if (tool.input !== undefined) context.data = args;
+      if (isDurable && given.steps) context.step = createSteps(tool.name, toolCallId, given.steps);
+      const lease =
+        tool.harness === true && given.harnesses
+          ? lendHarness(context, given.harnesses, {
+              name: tool.name,
+              owner: `Tool "${tool.name}"`,
+              id: toolCallId,
+              signal,
+            })
+          : undefined;
+      try {
+        // `run` takes what its own flags declare, which is what was put together here.
+        return renderReturn(tool, await tool.run(context as never));
+      } finally {
+        lease?.end();
+      }
     },
   };
+}
+
+/** Puts `harness` into the context, opened when it is first looked at. */
+function lendHarness(context: object, source: HarnessSource, invocation: HarnessInvocation): { end(): void } {
+  let opened: OpenHarness | undefined;
+  Object.defineProperty(context, "harness", {
+    enumerable: true,
+    get() {
+      opened ??= source.open(invocation);
+      return opened.harness;
+    },
+  });
+  return { end: () => opened?.close() };
 }

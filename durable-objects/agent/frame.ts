@@ -10,8 +10,8 @@
 import { BerthError } from "../protocol/errors.ts";
 import type { Settings } from "../protocol/settings.ts";
 import type { PackagedSkill } from "../skills/skill.ts";
-import type { DurableTool } from "../tools/define-tool.ts";
 import type { ModelChoice, SandboxChoice } from "./agent.ts";
+import type { AuthoredTool } from "./author-tool.ts";
 
 export interface Frame {
   agent: string;
@@ -19,7 +19,7 @@ export interface Frame {
   /** A delegate's render, in which the hooks of the whole conversation throw. */
   subagent: boolean;
   instructions: string[];
-  tools: DurableTool[];
+  tools: AuthoredTool[];
   skills: PackagedSkill[];
   model: ModelChoice | undefined;
   sandbox: SandboxChoice | undefined;

@@ -19,10 +19,31 @@ export {
   createWriteTool,
 } from "../tools/index.ts";
 export type { Agent, AgentContext, AgentEntry, CompactionChoice, ThinkingLevel } from "./agent.ts";
-export type { AuthorTool, AuthorToolContext, AuthorToolResult, AuthorToolReturn, ToolLog } from "./author-tool.ts";
+export type {
+  AuthorTool,
+  AuthorToolContext,
+  AuthorToolResult,
+  AuthorToolReturn,
+  ToolLog,
+  ToolSteps,
+} from "./author-tool.ts";
 export { defaultModel } from "./default-model.ts";
 export { defineSkill } from "./define-skill.ts";
+export { defineTool } from "./define-tool.ts";
+export type {
+  CallHandle,
+  Harness,
+  PromptImage,
+  PromptModel,
+  PromptOptions,
+  PromptResponse,
+  PromptResultResponse,
+  PromptUsage,
+  ShellOptions,
+  ShellResult,
+} from "./harness.ts";
 export { type PackagedSkillName, packagedSkill } from "./packaged-skill.ts";
+export type { ToolDefinition } from "./tool-definition.ts";
 export { useInstruction } from "./use-instruction.ts";
 export { type UseModelOptions, useModel } from "./use-model.ts";
 export { type UseSandboxOptions, useSandbox } from "./use-sandbox.ts";

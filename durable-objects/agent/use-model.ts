@@ -5,9 +5,10 @@
  *
  * Source: contract RUNTIME 4, 6, 9.
  */
-import type { CompactionChoice, ModelChoice, ThinkingLevel } from "./agent.ts";
+import type { CompactionChoice, ModelChoice } from "./agent.ts";
 import { authoringError, currentFrame } from "./frame.ts";
 import { isNonEmptyString, isRecord, unknownField } from "./options.ts";
+import { isThinkingLevel, THINKING_LEVELS, type ThinkingLevel } from "./thinking-level.ts";
 
 export interface UseModelOptions {
   /** Default `medium`. */
@@ -15,7 +16,6 @@ export interface UseModelOptions {
   compaction?: CompactionChoice;
 }
 
-const THINKING_LEVELS: readonly unknown[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 const DEFAULT_THINKING_LEVEL: ThinkingLevel = "medium";
 
 /** What is wrong with a compaction option, or nothing. */
@@ -40,7 +40,7 @@ function optionsProblem(options: unknown): string | undefined {
   if (!isRecord(options)) return "options must be an object.";
   const unknown = unknownField(options, ["thinkingLevel", "compaction"]);
   if (unknown !== undefined) return `options received unknown field "${unknown}".`;
-  if (options.thinkingLevel !== undefined && !THINKING_LEVELS.includes(options.thinkingLevel)) {
+  if (options.thinkingLevel !== undefined && !isThinkingLevel(options.thinkingLevel)) {
     return `options.thinkingLevel must be one of ${THINKING_LEVELS.join(", ")}.`;
   }
   return options.compaction === undefined ? undefined : compactionProblem(options.compaction);

@@ -7,12 +7,14 @@ import type { TObject } from "@sinclair/typebox";
 import { BerthError } from "../protocol/errors.ts";
 import { type AuthorTool, createDurableTool, parseAuthorTool } from "./author-tool.ts";
 import { authoringError, currentFrame } from "./frame.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
 
 /**
  * Offers a tool for this render. May be called conditionally; a name may stand once.
  *
  * `run` returns a string (the text itself), nothing, or `{ output?, terminate? }`, where `output` reaches the model as
- * JSON. A throw becomes an error result that the model sees.
+ * JSON. A throw becomes an error result that the model sees. `run` is given `data` where the tool declares `input`,
+ * `harness` with `harness: true`, `step` with `durable: true`.
  *
  * @example
  * ```ts
@@ -28,7 +30,11 @@ import { authoringError, currentFrame } from "./frame.ts";
  * };
  * ```
  */
-export function useTool<Input extends TObject>(definition: AuthorTool<Input>): void {
+export function useTool<
+  Input extends TObject | undefined = undefined,
+  WithHarness extends boolean = false,
+  Durable extends boolean = false,
+>(definition: AuthorTool<Input, WithHarness, Durable>): void {
   const frame = currentFrame("useTool");
   const tool = parse(frame.agent, definition);
   if (frame.tools.some((other) => other.name === tool.name)) {
@@ -37,7 +43,7 @@ export function useTool<Input extends TObject>(definition: AuthorTool<Input>): v
   frame.tools.push(createDurableTool(tool));
 }
 
-function parse(agent: string, definition: unknown): AuthorTool {
+function parse(agent: string, definition: unknown): ToolDefinition {
   try {
     return parseAuthorTool(definition);
   } catch (error) {

@@ -72,7 +72,7 @@ export function admitSubmission(parts: AdmissionParts, admission: Admission): Re
     }
     const { uid } = instance ?? bear(parts, admission);
     const submissionId = keyedId ?? ids.next("sub");
-    const offsetSeq = journal.head();
+    const offsetSeq = journal.headOf(ROOT_THREAD);
     queue.insert({
       id: submissionId,
       message: storeAttachments(parts.attachments, submissionId, admission.message),

@@ -43,7 +43,14 @@ import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
-import type { AttemptEnd, AttemptPorts, EnvironmentPort, PromptPort } from "./turn/ports.ts";
+import type {
+  AttemptEnd,
+  AttemptJournal,
+  AttemptPorts,
+  EnvironmentPort,
+  PromptPort,
+  ThreadPorts,
+} from "./turn/ports.ts";
 import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
@@ -132,18 +139,19 @@ export function createEngine(parts: EngineParts): Engine {
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
 
-  function openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox> {
+  async function openSandbox(thread: string, factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox> {
+    const own = createThreadSandbox(await openShared(factory), thread);
+    return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
+  }
+
+  /** One sandbox of a kind for all threads. */
+  function openShared(factory: SandboxFactory): Promise<Sandbox> {
     const instance = readBorn();
-    const name = `${factory.kind ?? "custom"}:${cwd ?? ""}`;
-    const opened =
-      sandboxes.get(name) ??
-      factory.createSandbox({ id: instance?.id ?? "", host: hostOf(instance) }).then((sandbox) => {
-        const own = createThreadSandbox(sandbox, ROOT_THREAD);
-        return cwd === undefined ? own : createCwdSandbox(own, own.resolvePath(cwd));
-      });
-    sandboxes.set(name, opened);
+    const kind = factory.kind ?? "custom";
+    const opened = sandboxes.get(kind) ?? factory.createSandbox({ id: instance?.id ?? "", host: hostOf(instance) });
+    sandboxes.set(kind, opened);
     // A sandbox that could not be opened is asked for again by the next attempt.
-    opened.catch(() => sandboxes.delete(name));
+    opened.catch(() => sandboxes.delete(kind));
     return opened;
   }
 
@@ -153,8 +161,26 @@ export function createEngine(parts: EngineParts): Engine {
     return { ...sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
+  function threadJournal(submission: Submission, log: AttemptLog, thread: string): AttemptJournal {
+    // The root goes back to the conversation's birth; any other thread began in this submission.
+    const begin = thread === ROOT_THREAD ? 0 : (submission.inputSeq ?? 0);
+    return {
+      append: (bodies) => log.append(bodies, thread),
+      readTranscript: (after) => journal.readTranscript(thread, Math.max(after, begin)),
+      readSubmission: () => lifecycle.recordsOf(submission, thread),
+      hasToolCall: (id) => journal.hasToolCall(id),
+      get isWatched() {
+        return journal.isWatched(thread);
+      },
+    };
+  }
+
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {
     const log = lifecycle.attemptLog(submission);
+    const openThread = (thread: string): ThreadPorts => ({
+      journal: threadJournal(submission, log, thread),
+      openSandbox: (factory, cwd) => openSandbox(thread, factory, cwd),
+    });
     return parts.runAttempt({
       submissionId: submission.id,
       attempt: submission.attempt,
@@ -164,20 +190,12 @@ export function createEngine(parts: EngineParts): Engine {
       joinQueued: () => lifecycle.joinQueued(submission),
       joinOrComplete: () => lifecycle.joinOrComplete(submission),
       readAttachment: (id) => readBase64(attachments, id),
-      journal: {
-        append: log.append,
-        readTranscript: (after) => journal.readTranscript(ROOT_THREAD, after),
-        readSubmission: () => lifecycle.recordsOf(submission),
-        hasToolCall: (id) => journal.hasToolCall(id),
-        get isWatched() {
-          return journal.isWatched;
-        },
-      },
+      ...openThread(ROOT_THREAD),
+      openThread,
       prompt: promptPort({ db, prompts, journal, clock }, log),
       environment: environmentPort(db, journal, log),
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
-      openSandbox,
       locks,
       clock,
       timers,

@@ -5,6 +5,8 @@
  * A live reader holds one offset and nothing else: bytes are made when it asks for them, so a slow reader costs no
  * memory, and one that is gone leaves nothing behind.
  *
+ * A reader follows the root thread: what other threads record neither moves an offset nor wakes anybody.
+ *
  * Source: contract RUNTIME 1.6 to 1.8.
  */
 import type { Timers } from "../protocol/clock.ts";
@@ -51,12 +53,12 @@ export class ConversationStream {
 
   readHead(): { offset: string } {
     this.#instance();
-    return { offset: renderOffset(this.#parts.journal.head()) };
+    return { offset: renderOffset(this.#parts.journal.headOf(ROOT_THREAD)) };
   }
 
   readHistory(): ReadAnswer {
     const { uid, incarnation } = this.#instance();
-    const head = this.#parts.journal.head();
+    const head = this.#parts.journal.headOf(ROOT_THREAD);
     const offset = renderOffset(head);
     // What is settled never changes and is read as it is sent. A response that is being written is read now: its deltas
     // may be gone a moment later, and the offset promises that they were seen.
@@ -71,7 +73,7 @@ export class ConversationStream {
   readHistoryPage(query: HistoryPageQuery): ReadAnswer {
     const { uid, incarnation } = this.#instance();
     const { journal } = this.#parts;
-    const head = journal.head();
+    const head = journal.headOf(ROOT_THREAD);
     const before = query.before === undefined ? head + 1 : this.#positionOf(query.before);
     const { readResponse } = this.#context();
     const page = readHistoryPage(
@@ -89,7 +91,7 @@ export class ConversationStream {
 
   async readUpdates(query: UpdatesQuery): Promise<ReadAnswer> {
     const instance = this.#instance();
-    const head = this.#parts.journal.head();
+    const head = this.#parts.journal.headOf(ROOT_THREAD);
     if (query.after > head) {
       const meta = { offset: renderOffset(query.after), nextOffset: renderOffset(head) };
       throw new BerthError("stream_offset_gone", "The offset lies beyond the end of this stream.", {
@@ -146,7 +148,7 @@ export class ConversationStream {
       chunks.push(...texts);
       next = record.seq;
     }
-    return { chunks, next, isUpToDate: next >= journal.head() };
+    return { chunks, next, isUpToDate: next >= journal.headOf(ROOT_THREAD) };
   }
 
   #context(): Pick<ProjectionContext, "readResponse"> {
@@ -198,7 +200,7 @@ export class ConversationStream {
     let isFirst = true;
     let cancelWait: (() => void) | undefined;
     // The reader counts as one for as long as it is connected, also while it digests a frame.
-    const leave = this.#parts.journal.watch(() => {});
+    const leave = this.#parts.journal.watch(ROOT_THREAD, () => {});
     const nextFrames = async (): Promise<string> => {
       for (;;) {
         const page = this.#page(instance, position);
@@ -235,7 +237,7 @@ export class ConversationStream {
   #change(ms: number): { settled: Promise<boolean>; cancel: () => void } {
     let finish = (_changed: boolean): void => {};
     const settled = new Promise<boolean>((resolve) => {
-      const unwatch = this.#parts.journal.watch(() => finish(true));
+      const unwatch = this.#parts.journal.watch(ROOT_THREAD, () => finish(true));
       const stopTimer = this.#parts.timers.after(ms, () => finish(false));
       finish = (changed) => {
         unwatch();

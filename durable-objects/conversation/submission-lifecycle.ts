@@ -11,7 +11,7 @@ import { BerthError, type Fault, faultOf } from "../protocol/errors.ts";
 import { SUBMISSION_TIMEOUT_MS } from "../protocol/limits.ts";
 import { isRecordOf, type RecordBody, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
 import type { Outcome } from "../protocol/submission.ts";
-import { closingRecords } from "./recovery/closing-records.ts";
+import { closingRecords, openWorkRecords } from "./recovery/closing-records.ts";
 import { type Standing, standingOf } from "./recovery/standing.ts";
 import type { Database } from "./store/database.ts";
 import type { Journal } from "./store/journal.ts";
@@ -28,7 +28,7 @@ export class StaleAttemptError extends Error {
 
 export interface AttemptLog {
   /** All bodies in one transaction; throws `StaleAttemptError` when the attempt was overtaken. */
-  append(bodies: readonly RecordBody[]): StoredRecord[];
+  append(bodies: readonly RecordBody[], thread?: string): StoredRecord[];
   /** Any other write of the attempt, under the same fence. */
   write<T>(work: () => T): T;
 }
@@ -135,8 +135,9 @@ export class SubmissionLifecycle {
         const standing = standingOf(records, this.#lastJoinedSeq(submission));
         for (const body of closingRecords(submission.id, standing, outcome, fault)) journal.append(ROOT_THREAD, body);
       }
+      const threads = this.#closeThreads(submission, outcome);
       this.#end(submission, outcome, fault);
-      const usage = sumUsage(records);
+      const usage = sumUsage([...records, ...threads]);
       if (usage) queue.recordUsage(submission.seq, usage);
       this.#settleJoined(submission, records, outcome, fault);
     });
@@ -151,9 +152,9 @@ export class SubmissionLifecycle {
     });
   }
 
-  /** All records of the submission's own, hints included. */
-  recordsOf(submission: Submission): StoredRecord[] {
-    return this.#parts.journal.readSubmission(ROOT_THREAD, submission.id, submission.inputSeq ?? 0);
+  /** All that the submission recorded in a thread, hints included. */
+  recordsOf(submission: Submission, thread = ROOT_THREAD): StoredRecord[] {
+    return this.#parts.journal.readSubmission(thread, submission.id, submission.inputSeq ?? 0);
   }
 
   standingOf(submission: Submission): Standing {
@@ -167,7 +168,21 @@ export class SubmissionLifecycle {
         this.#requireAttempt(submission);
         return work();
       });
-    return { write, append: (bodies) => write(() => bodies.map((body) => journal.append(ROOT_THREAD, body))) };
+    return {
+      write,
+      append: (bodies, thread = ROOT_THREAD) => write(() => bodies.map((body) => journal.append(thread, body))),
+    };
+  }
+
+  /** Leaves every thread of the submission well-formed. Gives the model steps of them all, for their usage. */
+  #closeThreads(submission: Submission, outcome: Outcome): StoredRecord[] {
+    const { journal } = this.#parts;
+    return journal.readThreads(submission.id, submission.inputSeq ?? 0).flatMap((thread) => {
+      const records = this.recordsOf(submission, thread);
+      const closing = openWorkRecords(submission.id, standingOf(records), outcome);
+      for (const body of closing) journal.append(thread, body);
+      return records.filter((record) => isRecordOf(record, "assistant"));
+    });
   }
 
   /** Records the input unless that was done before (a message that came back from a response it had joined). */

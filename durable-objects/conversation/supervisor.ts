@@ -14,6 +14,7 @@ import {
   SETTLE_GRACE_MS,
   SUPERVISOR_BACKSTOP_MS,
 } from "../protocol/limits.ts";
+import { ROOT_THREAD } from "../protocol/records.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ABORTED, StaleAttemptError, type SubmissionLifecycle, settlementFault } from "./submission-lifecycle.ts";
@@ -135,7 +136,7 @@ export class Supervisor {
       return true;
     }
     const isPlanned = running.resumeAt !== undefined;
-    const hasProgress = isPlanned || journal.hasProgressSince(running.attemptSeq);
+    const hasProgress = isPlanned || journal.hasProgressSince(ROOT_THREAD, running.attemptSeq);
     const fruitless = isPlanned ? running.fruitlessAttempts : hasProgress ? 0 : running.fruitlessAttempts + 1;
     if (fruitless >= MAX_ATTEMPTS_WITHOUT_PROGRESS) {
       lifecycle.settleRunning(running, "failed", EXHAUSTED);

@@ -47,9 +47,16 @@ export const SETTLEMENT_ERRORS = [
   "provider_failed",
 ] as const;
 
+/**
+ * What `harness.prompt` and its like reject with, beside the codes of a settlement. Author code sees them: a tool's become
+ * the text of its error result, a hook's settle the submission `failed` where nobody catches them.
+ */
+export const HARNESS_ERRORS = ["session_busy", "result_unavailable"] as const;
+
 export type RouteErrorType = keyof typeof ROUTE_ERRORS;
 export type SettlementErrorType = (typeof SETTLEMENT_ERRORS)[number];
-export type ErrorType = RouteErrorType | SettlementErrorType;
+export type HarnessErrorType = (typeof HARNESS_ERRORS)[number];
+export type ErrorType = RouteErrorType | SettlementErrorType | HarnessErrorType;
 
 /** A fault as plain data: what the envelope's `error` and a settlement's `error` hold. */
 export interface Fault {

@@ -39,6 +39,10 @@ export const SETTLE_GRACE_MS = 3_000;
 export const ATTEMPT_TICK_MS = 5_000;
 export const SUPERVISOR_BACKSTOP_MS = 30_000;
 export const MAX_PARALLEL_TOOLS = 8;
+/** Levels of conversations below the root: delegated children and harnesses alike. */
+export const MAX_DELEGATION_DEPTH = 4;
+/** How often a model that stops without the result it was asked for is reminded of it. */
+export const MAX_RESULT_REMINDERS = 3;
 
 export const PROVIDER_RETRIES = 5;
 export const PROVIDER_RETRY_BASE_MS = 2_000;

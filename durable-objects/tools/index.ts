@@ -24,6 +24,7 @@ export { createReadTool } from "./read.ts";
 export { createReadSkillResourceTool } from "./read-skill-resource.ts";
 export type { IntentNotes } from "./reconciled-write.ts";
 export { throwIfReserved } from "./reserved-names.ts";
+export { createResultTools, type ResultTools } from "./result-tools.ts";
 export { createTaskTool, type TaskRoster } from "./task.ts";
 export { createWriteTool } from "./write.ts";
 

@@ -84,7 +84,12 @@ export async function findViolations(
     .map((record) => record.body.submissionId)
     .filter((id) => order.includes(id));
   if (inputs.join() !== order.join()) violations.push(`Q2: inputs ${inputs.join()} were admitted as ${order.join()}`);
-  if (records.some((record) => record.body.type === "delta")) violations.push("J2: a delta outlived its message");
+  for (const thread of readThreads(world)) {
+    const own = thread === ROOT_THREAD ? records : journal.read(thread, 0, 100_000);
+    if (own.some((record) => record.body.type === "delta"))
+      violations.push(`J2: a delta outlived its message ${thread}`);
+    violations.push(...findUnpaired(own));
+  }
   // A write and a step that were not recorded are rightly done again in another workspace, and by another instance while
   // the one before still works; a command never is.
   const once =
@@ -100,10 +105,11 @@ export async function findViolations(
   );
   if (new Set(stepNames).size !== stepNames.length) violations.push("a completed step ran again");
   for (const record of records) {
-    // Every tool of the simulated agent can be found again after a crash.
+    // Every tool of the simulated agent but one can be found again after a crash.
     if (
       isRecordOf(record, "tool_result") &&
       record.body.text === INTERRUPTED_RESULT &&
+      record.body.toolName !== "ask" &&
       world.workspace.losses === 0 &&
       !isFailed(records, record.body)
     ) {
@@ -115,29 +121,52 @@ export async function findViolations(
   );
   for (const call of calls) {
     const results = records.filter((record) => isRecordOf(record, "tool_result") && record.body.toolCallId === call.id);
-    if (results.length !== 1) violations.push(`T1: call ${call.id} has ${results.length} results`);
     const first = results[0];
     if (first && isRecordOf(first, "tool_result") && !first.body.isError) {
       const { name, arguments: args } = call;
-      const wanted =
-        name === "write" ? `write ${args.path}` : name === "steps" ? `${args.command}/b` : String(args.command);
-      if (!world.workspace.ledger.includes(wanted)) violations.push(`${wanted} has a result and never ran`);
+      const wanted = expectedLine(name, args);
+      if (!world.workspace.ledger.some((line) => line === wanted || line.startsWith(`${wanted}#`)))
+        violations.push(`${wanted} has a result and never ran`);
       const start = records.find((r) => isRecordOf(r, "tool_started") && r.body.toolCallId === call.id);
       if (!start || start.seq > first.seq) violations.push(`T2: ${call.id} has a result before it started`);
     }
   }
-  log.requests.forEach((request, i) => {
-    const before = log.requests[i - 1];
-    if (before && !before.every((message, k) => request[k] === message)) {
-      violations.push(`request ${i} does not begin with the one before it`);
-    }
-  });
+  for (const requests of log.requests.values()) {
+    requests.forEach((request, i) => {
+      const before = requests[i - 1];
+      if (before && !before.every((message, k) => request[k] === message)) {
+        violations.push(`request ${i} does not begin with the one before it`);
+      }
+    });
+  }
 
   const fromStart = new SimulatedReader(false);
   await fromStart.poll(engine);
   const [seen, real] = [JSON.stringify(fromStart.messages), JSON.stringify((await readSnapshot(engine)).messages)];
   if (seen !== real) violations.push(`the whole stream gives ${seen}, the snapshot ${real}`);
   return violations;
+}
+
+function readThreads(world: World): string[] {
+  return world.records.all<{ thread: string }>("SELECT DISTINCT thread FROM record").map((row) => row.thread);
+}
+
+/** Every call of a thread has exactly one result. */
+function findUnpaired(records: readonly StoredRecord[]): string[] {
+  const results = records.flatMap((record) => (isRecordOf(record, "tool_result") ? [record.body.toolCallId] : []));
+  return records
+    .flatMap((record) => (isRecordOf(record, "assistant") ? record.body.message.content : []))
+    .filter((part) => part.type === "toolCall")
+    .map(({ id }) => ({ id, times: results.filter((result) => result === id).length }))
+    .filter(({ times }) => times !== 1)
+    .map(({ id, times }) => `T1: call ${id} has ${times} results`);
+}
+
+/** The line that the ledger must have when a call has a good result; a run in a scratch conversation adds its number. */
+function expectedLine(name: string, args: Record<string, unknown>): string {
+  if (name === "write") return `write ${args.path}`;
+  if (name === "steps") return `${args.command}/b`;
+  return name === "bash" ? String(args.command) : `${args.command}/inner`;
 }
 
 function isFailed(records: readonly StoredRecord[], body: ToolResultRecord): boolean {

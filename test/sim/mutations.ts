@@ -173,6 +173,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "for (const { call, started } of standing.openCalls.slice(1)) {",
   },
   {
+    name: "T1: a thread is left as a crash found it",
+    file: LIFECYCLE,
+    find: "for (const body of closing) journal.append(thread, body);",
+    replace: "void closing;",
+  },
+  {
     name: "T1: results stand where they were recorded",
     file: TRANSCRIPT,
     find: "return [step.assistant, ...results];",

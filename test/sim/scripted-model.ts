@@ -10,8 +10,8 @@ import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.
 import type { World } from "./world.ts";
 
 export interface PlannedCall {
-  /** A command, a file to write, or a durable tool. */
-  kind: "ledger" | "file" | "steps";
+  /** A command, a file to write, a durable tool, or a tool with a scratch conversation (durable: `askAgain`). */
+  kind: "ledger" | "file" | "steps" | "ask" | "askAgain";
   line: string;
 }
 
@@ -23,7 +23,7 @@ export interface Plan {
 
 function argumentsOf({ kind, line }: PlannedCall): { name: string; arguments: Record<string, string> } {
   if (kind === "file") return { name: "write", arguments: { path: line, content: `content of ${line}` } };
-  return { name: kind === "ledger" ? "bash" : "steps", arguments: { command: line } };
+  return { name: kind === "ledger" ? "bash" : kind, arguments: { command: line } };
 }
 
 const USAGE = {
@@ -111,7 +111,15 @@ function findMistold(messages: readonly Message[], version: number): string[] {
 
 export interface ModelLog {
   faults: string[];
-  requests: string[][];
+  /** What was sent, by the first message of its conversation. */
+  requests: Map<string, string[][]>;
+}
+
+/** Name of the plan that a tool hands to its scratch conversation. */
+export const SCRATCH = "scratch";
+
+function isScratch(messages: readonly Message[]): boolean {
+  return messages.some((message) => message.role === "user" && textOf(message).startsWith(`{"name":"${SCRATCH}`));
 }
 
 /** @param currentVersion of the deployment that asks; `undefined` for an instance that lost its place. */
@@ -121,6 +129,12 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
     const events = new AssistantMessageEventStream();
     const { messages } = context;
     log.faults.push(...findFaults(messages));
+    const sent = messages.map((message) => JSON.stringify([message.role, message.content]));
+    const conversation = sent[1] ?? "";
+    log.requests.set(conversation, [...(log.requests.get(conversation) ?? []), sent]);
+    void play(events, messages, options?.signal).catch(() => {});
+    // A scratch conversation lives for one call; what became of the workspace is told to the root.
+    if (isScratch(messages)) return events;
     const version = currentVersion();
     if (version !== undefined) log.faults.push(...findMistold(messages, version));
     const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
@@ -129,8 +143,6 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
     if (told > world.workspace.losses)
       log.faults.push(`${world.workspace.losses} workspaces were lost, the model was told of ${told}`);
     world.workspace.noteRequest();
-    log.requests.push(messages.map((message) => JSON.stringify([message.role, message.content])));
-    void play(events, messages, options?.signal).catch(() => {});
     return events;
   };
 

@@ -49,7 +49,7 @@ function takeDue<T extends { at: number }>(events: T[], now: number): T | undefi
   return index < 0 ? undefined : events.splice(index, 1)[0];
 }
 
-const KINDS = ["ledger", "ledger", "ledger", "file", "steps"] as const;
+const KINDS = ["ledger", "ledger", "ledger", "file", "steps", "ask", "askAgain"] as const;
 
 function planTurns(random: Random, name: string): Plan["turns"] {
   return Array.from({ length: random.below(3) }, (_, turn) =>
@@ -72,7 +72,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const random = seededRandom(seed);
   const maxCrashes = options.maxCrashes ?? MAX_CRASHES;
   const world = new World(random);
-  const log: ModelLog = { faults: [], requests: [] };
+  const log: ModelLog = { faults: [], requests: new Map() };
   const violations: string[] = [];
   const admitted: Admitted[] = [];
   let counter = 0;

@@ -37,6 +37,8 @@ export class World implements WorkspaceHost {
   #usesToCrash: number | undefined;
   /** Instances that lost their place and could still write for a while. */
   overtaken = 0;
+  /** Runs of a durable tool with a scratch conversation: what each has run bears its number. */
+  scratchRuns = 0;
   /** Writes that are stored. */
   commits = 0;
   #generation = 0;

@@ -1,13 +1,14 @@
 /** Tools of an agent's author. Source: contract RUNTIME 2.6, 4. */
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
-import type { AuthorTool } from "../../durable-objects/agent/author-tool.ts";
-import { useModel, useTool } from "../../durable-objects/agent/index.ts";
+import type { AuthoredTool, AuthorTool } from "../../durable-objects/agent/author-tool.ts";
+import type { HarnessSource } from "../../durable-objects/agent/harness-source.ts";
+import { type Harness, useModel, useTool } from "../../durable-objects/agent/index.ts";
 import { renderAgent } from "../../durable-objects/agent/render-agent.ts";
-import type { DurableTool } from "../../durable-objects/tools/define-tool.ts";
+import type { StepNotes } from "../../durable-objects/tools/define-tool.ts";
 import { createSettings } from "./fixtures/settings.ts";
 
-function mount(...definitions: unknown[]): DurableTool[] {
+function mount(...definitions: unknown[]): AuthoredTool[] {
   const agent = () => {
     useModel("scripted/demo");
     for (const definition of definitions) useTool(definition as AuthorTool);
@@ -20,12 +21,65 @@ function define(over: Record<string, unknown> = {}): Record<string, unknown> {
   return { name: "weather", description: "Tell the weather.", run: () => "fine", ...over };
 }
 
-async function run(definition: Record<string, unknown>, args: Record<string, unknown> = {}, signal?: AbortSignal) {
+function renderTool(definition: Record<string, unknown>): AuthoredTool {
   const [tool] = mount(definition);
   if (tool === undefined) throw new Error("no tool");
+  return tool;
+}
+
+async function run(definition: Record<string, unknown>, args: Record<string, unknown> = {}, signal?: AbortSignal) {
+  const tool = renderTool(definition);
   const result = await tool.execute("call_1", args, signal);
   return { ...result, text: result.content.map((part) => (part.type === "text" ? part.text : "?")).join("|") };
 }
+
+describe("a tool with harness: true", () => {
+  /** A source that counts what is opened and closed. */
+  function countingSource() {
+    const log: string[] = [];
+    const source: HarnessSource = {
+      open({ name, id }) {
+        log.push(`open ${name} ${id}`);
+        return { harness: { name } as Harness, close: () => void log.push("close") };
+      },
+    };
+    return { log, source };
+  }
+
+  async function call(run: (context: { harness: Harness }) => unknown): Promise<string[]> {
+    const { log, source } = countingSource();
+    const tool = renderTool(define({ harness: true, run })).withHarness?.(source);
+    await tool?.execute("call_1", {}).catch(() => log.push("failed"));
+    return log;
+  }
+
+  it("opens its harness when it first looks at it, once, and closes it with the call", async () => {
+    expect(await call(async (context) => `${context.harness.name}${context.harness.name}`)).toEqual([
+      "open weather call_1",
+      "close",
+    ]);
+  });
+
+  it("opens none when it does not look", async () => {
+    expect(await call(() => "fine")).toEqual([]);
+  });
+
+  it("closes it when it fails too", async () => {
+    const log = await call(({ harness }) => {
+      throw new Error(harness.name);
+    });
+    expect(log).toEqual(["open weather call_1", "close", "failed"]);
+  });
+
+  it("is given steps as well when it is durable, in either order", () => {
+    const notes: StepNotes = { find: () => undefined, record: () => undefined };
+    const { source } = countingSource();
+    const tool = renderTool(define({ harness: true, durable: true }));
+    expect(tool.withSteps?.(notes).withHarness?.(source)).toMatchObject({ replayPolicy: "steps" });
+    expect(tool.withHarness?.(source).withSteps?.(notes)).toMatchObject({ replayPolicy: "steps" });
+    expect(renderTool(define()).withHarness).toBeUndefined();
+  });
+});
 
 describe("an author's tool", () => {
   it("is never run again silently after a crash", () => {
@@ -58,8 +112,8 @@ describe("an author's tool", () => {
 
   it("gets no arguments when it declares none, whatever the model sent", async () => {
     const seen: unknown[] = [];
-    await run(define({ run: (context: { data: unknown }) => void seen.push(context.data) }), { surprise: 1 });
-    expect(seen).toEqual([{}]);
+    await run(define({ run: (context: object) => void seen.push(Object.keys(context)) }), { surprise: 1 });
+    expect(seen).toEqual([["toolCallId", "log"]]);
   });
 
   it.each<[string, unknown, string]>([
@@ -116,7 +170,8 @@ describe("an author's tool", () => {
     [{ run: "x" }, /run must be a function/],
     [{ input: Type.String() }, /input must be a schema of an object/],
     [{ input: Type.Union([Type.Object({}), Type.Object({})]) }, /input must be a schema of an object/],
-    [{ harness: true }, /harness is not supported yet/],
+    [{ harness: "yes" }, /harness must be true or false/],
+    [{ durable: 1 }, /durable must be true or false/],
     [{ approval: "always" }, /approval is not supported yet/],
   ])("refuses a definition with %j and names agent and hook", (over, text) => {
     expect(() => mount(define(over))).toThrow(text);

@@ -18,6 +18,12 @@ const CALLS: Parameters<typeof assembleTools>[2] = {
     intents: { find: () => undefined, record: () => undefined },
     steps: { find: () => undefined, record: () => undefined },
   },
+  harnesses: {
+    open() {
+      throw new Error("No tool here asks for a harness.");
+    },
+  },
+  workspaceSkills: [],
 };
 
 function toolNamed(name: string): DurableTool {

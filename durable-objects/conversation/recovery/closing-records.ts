@@ -50,12 +50,8 @@ function advisory(submissionId: string, outcome: Outcome, fault: Fault | undefin
   };
 }
 
-export function closingRecords(
-  submissionId: string,
-  standing: Standing,
-  outcome: Outcome,
-  fault: Fault | undefined,
-): RecordBody[] {
+/** Ends the step that was being written and gives every open call its result. */
+export function openWorkRecords(submissionId: string, standing: Standing, outcome: Outcome): RecordBody[] {
   const records: RecordBody[] = [];
   if (standing.partial) records.push(interruptedStep(submissionId, standing.partial));
   for (const { call, started } of standing.openCalls) {
@@ -69,6 +65,14 @@ export function closingRecords(
       isError: true,
     });
   }
-  records.push(advisory(submissionId, outcome, fault));
   return records;
+}
+
+export function closingRecords(
+  submissionId: string,
+  standing: Standing,
+  outcome: Outcome,
+  fault: Fault | undefined,
+): RecordBody[] {
+  return [...openWorkRecords(submissionId, standing, outcome), advisory(submissionId, outcome, fault)];
 }

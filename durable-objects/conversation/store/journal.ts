@@ -3,17 +3,18 @@
  *
  * Owns the table `record`. A record's `seq` is its batch number on the wire; numbers grow and are never reused (J1),
  * because deltas are only ever deleted in the transaction that appends the record which replaces them (J2).
- * Watchers are woken after the transaction that appended has ended.
+ * Watchers of a thread are woken after the transaction that appended to it has ended.
  */
 
 import type { Clock } from "../../protocol/clock.ts";
-import type {
-  DeltaRecord,
-  DeltaSpan,
-  RecordBody,
-  RecordType,
-  SettledRecord,
-  StoredRecord,
+import {
+  type DeltaRecord,
+  type DeltaSpan,
+  type RecordBody,
+  type RecordType,
+  ROOT_THREAD,
+  type SettledRecord,
+  type StoredRecord,
 } from "../../protocol/records.ts";
 import type { Database } from "./database.ts";
 import { spillText, unspillText } from "./spill.ts";
@@ -36,8 +37,8 @@ const HINT_TYPES: readonly RecordType[] = ["delta", "response_started", "tool_st
 export class Journal {
   readonly #db: Database;
   readonly #clock: Clock;
-  readonly #watchers = new Set<() => void>();
-  #waking = false;
+  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #waking = new Set<string>();
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
@@ -47,6 +48,12 @@ export class Journal {
   /** Number of the last record; 0 before the first. */
   head(): number {
     return this.#db.all<{ head: number | null }>("SELECT MAX(seq) AS head FROM record")[0]?.head ?? 0;
+  }
+
+  /** Number of the last record of a thread; 0 before the first. */
+  headOf(thread: string): number {
+    const sql = "SELECT seq FROM record WHERE thread = ? ORDER BY seq DESC LIMIT 1";
+    return this.#db.all<{ seq: number }>(sql, thread)[0]?.seq ?? 0;
   }
 
   /** A body that names the deltas it stands for takes their place in the same transaction. */
@@ -72,7 +79,7 @@ export class Journal {
       if ("deltas" in body && body.deltas) this.#dropDeltas(thread, body.deltas);
       return next;
     });
-    this.#wakeSoon();
+    this.#wakeSoon(thread);
     return { seq, at, thread, body };
   }
 
@@ -111,6 +118,13 @@ export class Journal {
       after,
       thread,
     );
+  }
+
+  /** The threads beside the root's that a submission wrote, the oldest first. */
+  readThreads(submissionId: string, fromSeq: number): string[] {
+    const sql = `SELECT thread, MIN(seq) AS first FROM record
+      WHERE seq >= ? AND submission_id = ? AND thread <> '${ROOT_THREAD}' GROUP BY thread ORDER BY first`;
+    return this.#db.all<{ thread: string }>(sql, fromSeq, submissionId).map((row) => row.thread);
   }
 
   /** The terminal record of a submission. */
@@ -157,27 +171,32 @@ export class Journal {
     );
   }
 
-  hasProgressSince(seq: number): boolean {
+  /** Whether something was completed that a new attempt will find: a step or a result of the thread. */
+  hasProgressSince(thread: string, seq: number): boolean {
     const found = this.#db.all(
-      "SELECT 1 AS found FROM record WHERE seq > ? AND type IN ('assistant', 'tool_result') LIMIT 1",
+      "SELECT 1 AS found FROM record WHERE seq > ? AND thread = ? AND type IN ('assistant', 'tool_result') LIMIT 1",
       seq,
+      thread,
     );
     return found.length > 0;
   }
 
-  /** Calls `wake` after every append, until the returned function is called. */
-  watch(wake: () => void): () => void {
-    this.#watchers.add(wake);
-    return () => this.#watchers.delete(wake);
+  /** Calls `wake` after every append to the thread, until the returned function is called. */
+  watch(thread: string, wake: () => void): () => void {
+    const watchers = this.#watchers.get(thread) ?? new Set();
+    this.#watchers.set(thread, watchers.add(wake));
+    return () => {
+      watchers.delete(wake);
+    };
   }
 
   wakeAll(): void {
-    for (const wake of [...this.#watchers]) wake();
+    for (const thread of this.#watchers.keys()) this.#wake(thread);
   }
 
-  /** Whether somebody follows the conversation right now. */
-  get isWatched(): boolean {
-    return this.#watchers.size > 0;
+  /** Whether somebody follows the thread right now. */
+  isWatched(thread: string): boolean {
+    return (this.#watchers.get(thread)?.size ?? 0) > 0;
   }
 
   #dropDeltas(thread: string, span: DeltaSpan): void {
@@ -189,13 +208,17 @@ export class Journal {
     );
   }
 
-  #wakeSoon(): void {
-    if (this.#waking || this.#watchers.size === 0) return;
-    this.#waking = true;
+  #wakeSoon(thread: string): void {
+    if (this.#waking.has(thread) || !this.isWatched(thread)) return;
+    this.#waking.add(thread);
     queueMicrotask(() => {
-      this.#waking = false;
-      this.wakeAll();
+      this.#waking.delete(thread);
+      this.#wake(thread);
     });
+  }
+
+  #wake(thread: string): void {
+    for (const wake of [...(this.#watchers.get(thread) ?? [])]) wake();
   }
 
   #rows(sql: string, ...params: (string | number)[]): StoredRecord[] {

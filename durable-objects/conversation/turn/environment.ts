@@ -26,8 +26,10 @@ import { findShadowedSkills, liveSkills } from "../../skills/live-skills.ts";
 import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { createCallNotes } from "./call-notes.ts";
+import { createHarnessSource } from "./harness.ts";
+import type { HarnessEnvironment } from "./harness-environment.ts";
 import type { AttemptPorts } from "./ports.ts";
-import { assembleTools, createGate, guardTools } from "./tool-bench.ts";
+import { assembleTools, createGate, type Equipment, guardTools } from "./tool-bench.ts";
 
 interface Attached {
   kind: string;
@@ -39,7 +41,7 @@ const NO_GENERATION = "";
 
 export class Environment {
   readonly #ports: AttemptPorts;
-  readonly #equipment: Omit<Parameters<typeof assembleTools>[2], "workspaceSkills">;
+  readonly #equipment: Omit<Equipment, "workspaceSkills">;
   readonly #enter = createGate(MAX_PARALLEL_TOOLS);
   #attached: Attached | undefined;
   /** Absent before the first contact. */
@@ -48,9 +50,17 @@ export class Environment {
   /** What was found in the workspace and is not noted yet. */
   #found: Workspace | undefined;
 
-  constructor(ports: AttemptPorts) {
+  /** @param choice what the submission's harnesses ask when they are told nothing else. */
+  constructor(ports: AttemptPorts, choice: Pick<HarnessEnvironment, "model" | "thinkingLevel">) {
     this.#ports = ports;
-    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports) };
+    const harnesses = createHarnessSource({
+      ports,
+      depth: 0,
+      ...choice,
+      readSandbox: () => this.sandbox,
+      readWorkspaceSkills: () => this.#skills,
+    });
+    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses };
     this.#told = ports.environment.readTold();
   }
 

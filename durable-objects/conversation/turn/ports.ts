@@ -34,6 +34,13 @@ export interface AttemptJournal {
   readonly isWatched: boolean;
 }
 
+/** A conversation beside the root's, in the same journal and under the same attempt: what is its own. */
+export interface ThreadPorts {
+  journal: AttemptJournal;
+  /** The conversation's sandbox, the keys of its commands under the thread's name. */
+  openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox>;
+}
+
 export interface PromptPort {
   /** The frozen prompt's text, or nothing before the first contact. */
   read(): string | undefined;
@@ -82,6 +89,8 @@ export interface AttemptPorts {
   resolveModel(spec: string): ResolvedModel;
   /** Opens the conversation's sandbox once; later calls give the same one. */
   openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox>;
+  /** Opens a thread, new or known, by its name. */
+  openThread(name: string): ThreadPorts;
   locks: PathLocks;
   clock: Clock;
   timers: Timers;

@@ -7,6 +7,8 @@
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import { isSandboxDied } from "../../../containers/sandbox-died-error.ts";
 import type { RenderedAgent } from "../../agent/agent.ts";
+import type { AuthoredTool } from "../../agent/author-tool.ts";
+import type { HarnessSource } from "../../agent/harness-source.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import { MAX_PARALLEL_TOOLS } from "../../protocol/limits.ts";
@@ -43,12 +45,17 @@ export function createGate(limit: number): <T>(work: () => Promise<T>) => Promis
   };
 }
 
-/** What the tools of an attempt share. */
+/** What tools lean on while they run. */
 export interface Equipment {
   locks: PathLocks;
   notes: CallNotes;
-  /** Absent: none was discovered. */
-  workspaceSkills?: readonly WorkspaceSkill[];
+  harnesses: HarnessSource;
+  workspaceSkills: readonly WorkspaceSkill[];
+}
+
+export function equipTool(tool: AuthoredTool, { notes, harnesses }: Equipment): DurableTool {
+  const stepped = tool.withSteps?.(notes.steps) ?? tool;
+  return stepped.withHarness?.(harnesses) ?? stepped;
 }
 
 /**
@@ -76,8 +83,9 @@ function skillTools(
 export function assembleTools(
   rendered: RenderedAgent,
   sandbox: Sandbox | undefined,
-  { locks, notes, workspaceSkills = [] }: Equipment,
+  equipment: Equipment,
 ): DurableTool[] {
+  const { locks, notes, workspaceSkills } = equipment;
   const subagents: string[] = [];
   const env = sandbox && rendered.skills.length > 0 ? overlayPackagedSkills(sandbox, rendered.skills) : sandbox;
   const own = env
@@ -88,14 +96,18 @@ export function assembleTools(
     ...own,
     createTaskTool({ available: () => subagents }),
     ...skillTools(rendered, sandbox, workspaceSkills),
-    ...rendered.tools.map((tool) => tool.withSteps?.(notes.steps) ?? tool),
+    ...rendered.tools.map((tool) => equipTool(tool, equipment)),
   ];
+  throwIfNamedTwice(tools);
+  return tools;
+}
+
+export function throwIfNamedTwice(tools: readonly DurableTool[]): void {
   const seen = new Set<string>();
   for (const { name } of tools) {
     if (seen.has(name)) throw new BerthError("tool_name_conflict", `Duplicate tool name "${name}".`);
     seen.add(name);
   }
-  return tools;
 }
 
 /** A factory's own tools are pi's; without a replay policy they count as `unknown`. */

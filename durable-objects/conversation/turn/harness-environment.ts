@@ -1,0 +1,19 @@
+/** What all harnesses of one level of an attempt share. Source: contract RUNTIME 4 ("Harness"), 7 (depth). */
+import type { Sandbox } from "../../../containers/sandbox.ts";
+import type { ThinkingLevel } from "../../agent/thinking-level.ts";
+import type { ResolvedModel } from "../../models/model.ts";
+import type { WorkspaceSkill } from "../../skills/skill.ts";
+import type { AttemptPorts } from "./ports.ts";
+
+export interface HarnessEnvironment {
+  ports: AttemptPorts;
+  /** Of the conversation whose calls ask for harnesses; the root's is 0. */
+  depth: number;
+  /** The agent's own, for prompts that name no other. */
+  model: ResolvedModel;
+  thinkingLevel: ThinkingLevel;
+  /** The agent's sandbox where one is mounted now. */
+  readSandbox(): Sandbox | undefined;
+  /** The skills of its workspace. */
+  readWorkspaceSkills(): readonly WorkspaceSkill[];
+}
