@@ -4,7 +4,12 @@ import { type AgentToolCall, runToolCall } from "@earendil-works/pi-agent-core";
 import { fauxAssistantMessage } from "@earendil-works/pi-ai";
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../containers/sandbox.ts";
-import { createSandboxTools, createTaskTool } from "../../durable-objects/tools/index.ts";
+import {
+  createActivateSkillTool,
+  createReadSkillResourceTool,
+  createSandboxTools,
+  createTaskTool,
+} from "../../durable-objects/tools/index.ts";
 import { type Script, type ScriptedCall, scriptedSandbox } from "../contract/drivers/scripted.ts";
 
 interface Definition {
@@ -42,7 +47,14 @@ const FIVE_LINES: Script = { readFile: [{ result: "1\n2\n3\n4\n5" }] };
 
 describe("tool definitions", () => {
   it.each(definitions)("show $name to the model to the character, in the contract's key order", (definition) => {
-    const tools = [...createSandboxTools(scriptedSandbox({}).sandbox), createTaskTool({ available: () => [] })];
+    const tools = [
+      ...createSandboxTools(scriptedSandbox({}).sandbox),
+      ...[
+        createTaskTool({ available: () => [] }),
+        createActivateSkillTool(async () => ""),
+        createReadSkillResourceTool([]),
+      ],
+    ];
     const tool = tools.find(({ name }) => name === definition.name);
     expect([tool?.label, tool?.description]).toEqual([definition.label, definition.description]);
     expect(JSON.stringify(tool?.parameters)).toBe(JSON.stringify(definition.parameters));

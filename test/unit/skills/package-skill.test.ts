@@ -133,6 +133,12 @@ describe("the overlay of packaged skills", () => {
     expect(order).toEqual(["first", "second"]);
   });
 
+  it("serves text without its byte order mark, and the instructions as they are", () => {
+    const marked = demo({ "bom.md": text("\uFEFFx") });
+    expect(readPackagedFile([marked], packagedPath(marked, "bom.md"))).toBe("x");
+    expect(readPackagedFile([marked], packagedPath(marked, "SKILL.md"))).toBe(MAIN.content);
+  });
+
   it("finds a file under the plain id too, never under another encoding of its own path", () => {
     expect(readPackagedFile([skill], `/.flue/packaged-skills/${skill.id}/ref/a b.md`)).toBe("l1\nl2");
     expect(() => readPackagedFile([skill], packagedPath(skill, "ref/a%20b.md"))).toThrow("not found");
@@ -143,6 +149,38 @@ describe("activation", () => {
   const there: WorkspaceSkill = { name: "there", description: "w", directory: "/w/.agents/skills/there" };
   const skills = [demo(), there];
   const skillFile = (body: string) => `---\nname: there\ndescription: w\n---\n${body}`;
+
+  it("of a packaged skill gives its instructions, and its files by path, in order", async () => {
+    expect(await activateSkill(skills, "demo", undefined)).toBe(
+      'Run the skill named "demo".\n\n<skill_instructions>\nBody\n</skill_instructions>',
+    );
+    const filed = demo({ "ref/a b.md": text("x"), "bom.md": text("x") });
+    const below = `/.flue/packaged-skills/skill%3Ademo%3A${filed.id.slice(-16)}`;
+    expect(await activateSkill([filed], "demo", undefined)).toBe(
+      [
+        'Run the skill named "demo".\n\n<skill_instructions>\nBody\n</skill_instructions>\n',
+        "Supporting skill resources are available but are not loaded into context unless needed:",
+        "<skill_resources>",
+        `- bom.md → read_skill_resource ${below}/bom.md`,
+        `- ref/a b.md → read_skill_resource ${below}/ref/a b.md`,
+        "</skill_resources>",
+      ].join("\n"),
+    );
+  });
+
+  it("of a workspace skill names its directory in place of its files", async () => {
+    const { sandbox } = scriptedSandbox({ readFile: [{ result: skillFile("Body **x**\n") }] });
+    expect(await activateSkill(skills, "there", sandbox)).toBe(
+      [
+        'Run the skill named "there".\n\n<skill_instructions>\nBody **x**\n</skill_instructions>\n',
+        "Supporting skill resources are available relative to this workspace skill directory but are not loaded into context unless needed:",
+        "<skill_resources>",
+        "- Base directory: /w/.agents/skills/there",
+        "- Resolve relative resource paths from this directory and read only the files you need.",
+        "</skill_resources>",
+      ].join("\n"),
+    );
+  });
 
   it("of a name that is no skill's is an ordinary answer with those there are", async () => {
     expect(await activateSkill(skills, "x", undefined)).toBe(
