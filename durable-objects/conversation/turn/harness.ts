@@ -39,7 +39,8 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
   const thread = `harness/${id}/${ports.attempt}`;
   const conversation = openScratchConversation(deeper, thread, createHarnessSource(deeper));
   const life = new AbortController();
-  const signals = [ports.signal, life.signal, ...(signal ? [signal] : [])];
+  // A call's own fires with the attempt's, and earlier when the conversation that made the call is aborted.
+  const signals = [life.signal, signal ?? ports.signal];
   let isBusy = false;
 
   const throwIfOver = (): void => {

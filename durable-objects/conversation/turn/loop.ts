@@ -110,7 +110,8 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       // The loop only needs to go on; what it goes on with is read from the records.
       return [{ role: "user", content: "", timestamp: 0 }];
     },
-    finishTurn: () => (fault ? { action: "end" } : undefined),
+    // After an abort nothing is asked of the provider any more.
+    finishTurn: () => (fault || signal.aborted ? { action: "end" } : undefined),
     toolExecution: "parallel",
     identity: { attribution: null },
     maxRetries: 0,

@@ -1,11 +1,12 @@
 /** What ends a harness's work, and how its thread is left. Source: contract RUNTIME 2.7, 2.8, 4, 7, 9; TOOLS 10. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { defineTool, type Harness } from "../../../durable-objects/agent/index.ts";
 import { standingOf } from "../../../durable-objects/conversation/recovery/standing.ts";
 import { PROVIDER_RETRIES } from "../../../durable-objects/protocol/limits.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
 import type { TestConversation } from "../fixtures/conversation.ts";
-import { ASK, faultOf, harnessed, resultOf, THREAD } from "../fixtures/harnessed.ts";
+import { halfwayAt } from "../fixtures/halfway.ts";
+import { ASK, faultOf, harnessed, resultOf, THREAD, textsOf } from "../fixtures/harnessed.ts";
 import { virtualTime } from "../fixtures/virtual-time.ts";
 
 const never = new Promise<void>(() => {});
@@ -36,6 +37,56 @@ describe("an abort of a prompt", () => {
     await conversation.send("go");
     expect(JSON.parse(resultOf(conversation).text)).toEqual(["AbortError", "too slow", true, "quick"]);
     expectWellFormed(conversation);
+  });
+
+  it("leaves the half answer where it stood, for the next prompt to go on from", async () => {
+    let shown: string[] = [];
+    const conversation = harnessed(
+      async (harness) => {
+        const call = harness.prompt("long");
+        await vi.waitFor(() => expect(conversation.records(THREAD)).toHaveLength(2), { interval: 2 });
+        call.abort();
+        await faultOf(call);
+        return (await harness.prompt("again")).text;
+      },
+      [
+        (messages) => {
+          shown = textsOf(messages.slice(1));
+          return { text: "whole" };
+        },
+      ],
+      { wrapModel: halfwayAt(2) },
+    );
+    await conversation.send("go");
+    expect(resultOf(conversation)).toEqual({ text: '"whole"', isError: false });
+    expect(shown).toEqual(["user: long", expect.stringMatching(/^assistant: half of it/), "user: again"]);
+    expectWellFormed(conversation);
+  });
+
+  it("reaches a harness within its conversation", async () => {
+    const deepest = Promise.withResolvers<unknown>();
+    const asked = Promise.withResolvers<void>();
+    const hang = () => {
+      asked.resolve();
+      return { text: "never", gate: never };
+    };
+    const conversation = harnessed(
+      async (harness) => {
+        if (conversation.threads().length > 1) {
+          const inner = harness.prompt("inner");
+          deepest.resolve(inner.catch((error: unknown) => error));
+          return (await inner).text;
+        }
+        const outer = harness.prompt("outer");
+        await asked.promise;
+        outer.abort();
+        return faultOf(outer);
+      },
+      [{ calls: [{ ...ASK, id: "call_2" }] }, hang],
+    );
+    await conversation.send("go");
+    expect(await deepest.promise).toMatchObject({ name: "AbortError" });
+    expect(resultOf(conversation).isError).toBe(false);
   });
 
   it("by its signal reaches the tools it runs, whose calls have results afterwards", async () => {
@@ -115,20 +166,32 @@ describe("a provider's fault in a scratch conversation", () => {
     expect(JSON.parse(resultOf(conversation).text)).toMatchObject({ type: "provider_failed" });
   });
 
+  it("is counted anew after every completed step", async () => {
+    const time = virtualTime();
+    const broken = [BROKEN, BROKEN, BROKEN];
+    const step = { calls: [{ id: "call_step", name: "none", arguments: {} }] };
+    const script = [...broken, step, ...broken, { text: "at last" }];
+    expect(script.filter((turn) => turn === BROKEN).length).toBeGreaterThan(PROVIDER_RETRIES);
+    const conversation = harnessed((harness) => harness.prompt("x"), script, { timers: time.timers });
+    conversation.post("go");
+    await time.advance(120_000);
+    expect(JSON.parse(resultOf(conversation).text).text).toBe("at last");
+  });
+
   it("is not waited for once the prompt is aborted", async () => {
     const time = virtualTime();
     const conversation = harnessed(
       async (harness) => {
         const call = harness.prompt("x");
         time.timers.after(100, () => call.abort());
-        return faultOf(call);
+        return [await faultOf(call), (await harness.prompt("y")).text];
       },
-      [BROKEN],
+      [BROKEN, { text: "free again" }],
       { timers: time.timers },
     );
     conversation.post("go");
     await time.advance(500);
-    expect(JSON.parse(resultOf(conversation).text)).toMatchObject({ name: "AbortError" });
+    expect(JSON.parse(resultOf(conversation).text)).toMatchObject([{ name: "AbortError" }, "free again"]);
   });
 
   it("names the model that is not there", async () => {

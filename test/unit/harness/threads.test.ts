@@ -1,16 +1,13 @@
 /** Threads beside the root: what its readers see of them, and what a crash leaves. Source: contract RUNTIME 1.7, 1.8, 2.5, 7. */
-import type { StreamFn } from "@earendil-works/pi-agent-core";
-import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
 import { describe, expect, it, vi } from "vitest";
 import { useTool } from "../../../durable-objects/agent/index.ts";
 import { standingOf } from "../../../durable-objects/conversation/recovery/standing.ts";
-import { emptyMessage } from "../../../durable-objects/models/empty-message.ts";
-import type { ResolvedModel } from "../../../durable-objects/models/model.ts";
 import { INTERRUPTED_RESULT } from "../../../durable-objects/protocol/interrupted.ts";
 import { LONG_POLL_MS, SSE_HEARTBEAT_MS } from "../../../durable-objects/protocol/limits.ts";
 import { parseOffset } from "../../../durable-objects/protocol/offset.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
 import { createConversation, type TestConversation } from "../fixtures/conversation.ts";
+import { halfwayAt } from "../fixtures/halfway.ts";
 import { ASK, faultOf, harnessed, resultOf, THREAD } from "../fixtures/harnessed.ts";
 import { virtualTime } from "../fixtures/virtual-time.ts";
 
@@ -95,30 +92,6 @@ describe("a reader of the root", () => {
   });
 });
 
-/** Says something long, whose deltas reach the journal, and then nothing for ever. */
-function halfway({ model }: ResolvedModel): ResolvedModel {
-  const stream: StreamFn = () => {
-    const events = new AssistantMessageEventStream();
-    const partial = emptyMessage(model, "pending", 0);
-    const text = "half of it ".repeat(500);
-    partial.content.push({ type: "text", text });
-    events.push({ type: "start", partial });
-    events.push({ type: "text_start", contentIndex: 0, partial });
-    events.push({ type: "text_delta", contentIndex: 0, delta: text, partial });
-    return events;
-  };
-  return { model, stream };
-}
-
-/** Lets the root ask its model and cuts what the thread asks. */
-function halfwayFromSecondRequest(): (resolved: ResolvedModel) => ResolvedModel {
-  let requests = 0;
-  return (resolved) => ({
-    model: resolved.model,
-    stream: (...args) => (++requests === 2 ? halfway(resolved).stream(...args) : resolved.stream(...args)),
-  });
-}
-
 function expectClosed(conversation: TestConversation, thread: string): void {
   const standing = standingOf(conversation.records(thread));
   expect(standing.partial).toBeUndefined();
@@ -135,7 +108,7 @@ describe("a provider that hears no abort", () => {
         return [await faultOf(call), await faultOf(harness.prompt("y"))];
       },
       [],
-      { wrapModel: halfwayFromSecondRequest() },
+      { wrapModel: halfwayAt(2, { hears: false }) },
     );
     const { settlement } = await conversation.send("go");
     expect(settlement.outcome).toBe("completed");
@@ -152,7 +125,7 @@ async function crashAndGoOn(durable: boolean, script: Parameters<typeof createCo
       ...{ name: "ask", description: "d", harness: true as const, durable },
       run: async (context) => (await context.harness.prompt("x")).text,
     });
-  const first = createConversation({ body, script: [{ calls: [ASK] }], wrapModel: halfwayFromSecondRequest() });
+  const first = createConversation({ body, script: [{ calls: [ASK] }], wrapModel: halfwayAt(2, { hears: false }) });
   const id = first.post("go");
   await vi.waitFor(() => expect(first.records(THREAD)).toHaveLength(2), { interval: 2 });
   first.engine.close();
