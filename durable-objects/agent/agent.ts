@@ -10,6 +10,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { SandboxFactory } from "../../containers/sandbox.ts";
 import type { DurableTool } from "../tools/define-tool.ts";
+import type { EventHooks } from "./event-hooks.ts";
 
 export interface AgentContext {
   /** The conversation's id, as the caller chose it. */
@@ -63,4 +64,8 @@ export interface RenderedAgent {
   sandbox?: SandboxChoice;
   /** The author's own tools, in call order. */
   tools: DurableTool[];
+  /** Names of the data parts, the same in every render; absent: none. */
+  dataParts?: string[];
+  /** Callbacks for the seams of a response; absent: none. */
+  eventHooks?: EventHooks;
 }
