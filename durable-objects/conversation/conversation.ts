@@ -92,10 +92,10 @@ export function conversationClass(options: ConversationOptions) {
           ...options.lend(),
         }),
         findInitialDataFault: (agent, data) => findInitialDataFault(options.agents.get(agent), data),
-        render(instance) {
+        render(instance, runtime) {
           const agent = options.agents.get(instance.agent);
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);
-          return mountSandbox(renderAgent(agent, { id: instance.id, settings }), settings.sandbox);
+          return mountSandbox(renderAgent(agent, { id: instance.id, settings, runtime }), settings.sandbox);
         },
         resolveModel: (spec) => resolveModel(spec, settings),
         runAttempt,

@@ -7,6 +7,7 @@ import { createCwdSandbox } from "../../containers/cwd-sandbox.ts";
 import type { Sandbox, SandboxFactory, SandboxHost } from "../../containers/sandbox.ts";
 import { createThreadSandbox } from "../../containers/thread-sandbox.ts";
 import type { RenderedAgent } from "../agent/agent.ts";
+import type { DispatchReceipt, RenderRuntime } from "../agent/render-runtime.ts";
 import type { ResolvedModel } from "../models/model.ts";
 import type { Clock, Timers } from "../protocol/clock.ts";
 import { BerthError } from "../protocol/errors.ts";
@@ -20,8 +21,10 @@ import type {
   SettledAnswer,
   SubmissionView,
 } from "../protocol/rpc.ts";
+import type { DeliveredMessage } from "../protocol/submission.ts";
 import { createPathLocks } from "../tools/path-lock.ts";
 import { admitSubmission } from "./admission.ts";
+import { createAttemptAccess } from "./attempt-access.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
@@ -30,6 +33,7 @@ import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
 import { revocableDatabase } from "./store/revocable-database.ts";
+import { createStateStore } from "./store/state.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
@@ -47,7 +51,7 @@ export interface EngineParts {
   sandboxKind: string;
   createSandboxHost(db: Database): SandboxHost;
   findInitialDataFault(agent: string, initialData: unknown): string | undefined;
-  render(instance: Instance): RenderedAgent;
+  render(instance: Instance, runtime: RenderRuntime): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;
   runAttempt(ports: AttemptPorts): Promise<AttemptEnd>;
   report(event: string, fields: Record<string, unknown>): void;
@@ -94,6 +98,7 @@ export function createEngine(parts: EngineParts): Engine {
   const attachments = createAttachmentStore(db);
   const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
   const prompts = createPromptStore(db);
+  const states = createStateStore(db);
   const locks = createPathLocks();
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
@@ -121,17 +126,26 @@ export function createEngine(parts: EngineParts): Engine {
 
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {
     const log = lifecycle.attemptLog(submission);
+    const instance = requireInstance(readBorn());
+    const { append, ...access } = createAttemptAccess({
+      ...{ submission, instance, log, lifecycle, journal, states },
+      render: parts.render,
+      dispatch: (message) => dispatch(instance, message),
+      readAttachment: (id) => readBase64(attachments, id),
+    });
     return parts.runAttempt({
+      ...access,
       submissionId: submission.id,
+      agent: instance.agent,
       attempt: submission.attempt,
       providerRetries: submission.providerRetries,
       clearProviderRetries: () => log.write(() => queue.change(submission.seq, { providerRetries: 0 })),
       signal,
       joinQueued: () => lifecycle.joinQueued(submission),
-      joinOrComplete: () => lifecycle.joinOrComplete(submission),
+      joinOrComplete: (lastRecords) => lifecycle.joinOrComplete(submission, lastRecords),
       readAttachment: (id) => readBase64(attachments, id),
       journal: {
-        append: log.append,
+        append,
         readTranscript: (after) => journal.readTranscript(ROOT_THREAD, after),
         readSubmission: () => lifecycle.recordsOf(submission),
         hasToolCall: (id) => journal.hasToolCall(id),
@@ -148,7 +162,6 @@ export function createEngine(parts: EngineParts): Engine {
             log.append(told);
           }),
       },
-      render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
       openSandbox,
       locks,
@@ -177,6 +190,23 @@ export function createEngine(parts: EngineParts): Engine {
   const admission = { db, journal, queue, attachments, clock, ids, sandboxKind, findInitialDataFault };
   const views = { journal, queue };
 
+  function admit(send: Admission): Receipt {
+    const receipt = db.transaction(() => {
+      const admitted = admitSubmission({ ...admission, readInstance: readBorn }, send);
+      supervisor.arm();
+      return admitted;
+    });
+    supervisor.pass();
+    return receipt;
+  }
+
+  /** A message of the agent to itself: an ordinary admission. */
+  function dispatch({ agent, id, uid }: Instance, message: DeliveredMessage): DispatchReceipt {
+    const acceptedAt = new Date(clock.now()).toISOString();
+    const { submissionId } = admit({ agent, id, uid, message });
+    return { submissionId, acceptedAt, uid };
+  }
+
   function abortOne(submissionId: string): boolean {
     const submission = queue.find(submissionId);
     if (!submission) throw submissionNotFound();
@@ -198,15 +228,7 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   return {
-    admit(send) {
-      const receipt = db.transaction(() => {
-        const admitted = admitSubmission({ ...admission, readInstance: readBorn }, send);
-        supervisor.arm();
-        return admitted;
-      });
-      supervisor.pass();
-      return receipt;
-    },
+    admit,
     abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
     readSubmission: (submissionId) => readSubmissionView(views, submissionId),
     readQueue: () => readQueueView(views),

@@ -92,11 +92,14 @@ export class SubmissionLifecycle {
    * Where the response would stop: what waits joins it, or it settles `completed`, in one transaction, so that no message
    * falls between the two.
    */
-  joinOrComplete(host: Submission): "joined" | "settled" {
+  joinOrComplete(host: Submission, lastRecords?: () => RecordBody[]): "joined" | "settled" {
     return this.#parts.db.transaction(() => {
       this.#requireAttempt(host);
       this.joinQueued(host);
-      if (!this.standingOf(host).completed) return "joined";
+      const { completed, isFinishClosed } = this.standingOf(host);
+      // What response hooks attach as the response settles can only come from an attempt.
+      if (!completed && !(isFinishClosed && lastRecords)) return "joined";
+      for (const body of lastRecords?.() ?? []) this.#parts.journal.append(ROOT_THREAD, body);
       this.settleRunning(host, "completed");
       return "settled";
     });
@@ -160,6 +163,21 @@ export class SubmissionLifecycle {
     return standingOf(this.recordsOf(submission), this.#lastJoinedSeq(submission));
   }
 
+  /** The messages of a running response in the order the model reads them. */
+  deliveriesOf(host: Submission): { submissionId: string; seq: number }[] {
+    return [host, ...this.#parts.queue.joinedInto(host.id)].map(({ id, inputSeq = 0 }) => ({
+      submissionId: id,
+      seq: inputSeq,
+    }));
+  }
+
+  /** Readers take what belongs to a response's message only once they know the message. */
+  ensureShown(submission: Submission): void {
+    const { journal } = this.#parts;
+    if (journal.readFirstOfResponse(ROOT_THREAD, submission.id, submission.inputSeq ?? 0) !== undefined) return;
+    journal.append(ROOT_THREAD, { type: "response_started", submissionId: submission.id });
+  }
+
   attemptLog(submission: Submission): AttemptLog {
     const { db, journal } = this.#parts;
     const write = <T>(work: () => T): T =>
@@ -213,8 +231,7 @@ export class SubmissionLifecycle {
 
   /** Ends a submission that has no response of its own, with the advisory that says so. */
   #settle(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
-    const untouched: Standing = { openCalls: [], completed: false };
-    const closing = closingRecords(submission.id, untouched, outcome, fault);
+    const closing = closingRecords(submission.id, { openCalls: [] }, outcome, fault);
     for (const body of closing) this.#parts.journal.append(ROOT_THREAD, body);
     this.#end(submission, outcome, fault);
   }

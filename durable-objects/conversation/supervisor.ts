@@ -63,7 +63,7 @@ export class Supervisor {
       this.arm();
     } catch (error) {
       this.#parts.report("pass_failed", {
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        error: describe(error),
       });
       this.#parts.alarm.set(this.#parts.clock.now() + ATTEMPT_TICK_MS);
     }
@@ -173,11 +173,13 @@ export class Supervisor {
     const live: LiveAttempt = { submissionId: submission.id, attempt: submission.attempt, controller };
     this.#live = live;
     const ended = this.#parts.runAttempt(submission, controller.signal).catch((error: unknown): AttemptEnd => {
-      if (error instanceof StaleAttemptError) return { kind: "stale" };
+      if (isStale(error)) return { kind: "stale" };
+      // Whatever an attempt that was told to stop ends with: the supervisor knows why it was.
+      if (controller.signal.aborted) return { kind: "cut" };
       this.#parts.report("attempt_failed", {
         submissionId: submission.id,
         attempt: submission.attempt,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        error: describe(error),
       });
       return { kind: "failed", fault: settlementFault(error) };
     });
@@ -205,4 +207,19 @@ export class Supervisor {
     else if (end.kind === "failed") lifecycle.settleRunning(current, "failed", end.fault);
     else if (end.kind === "retry") lifecycle.postpone(current, clock.now() + end.afterMs, current.providerRetries + 1);
   }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+/** Agent code may have caught the refusal and thrown something else because of it. */
+function isStale(error: unknown): boolean {
+  return error instanceof StaleAttemptError || (error !== undefined && isStale(causeOf(error)));
+}
+
+function describe(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const cause = causeOf(error);
+  return cause === undefined ? text : `${text}\ncaused by ${describe(cause)}`;
 }

@@ -39,6 +39,8 @@ export const SETTLE_GRACE_MS = 3_000;
 export const ATTEMPT_TICK_MS = 5_000;
 export const SUPERVISOR_BACKSTOP_MS = 30_000;
 export const MAX_PARALLEL_TOOLS = 8;
+/** How often finish hooks may send one response on. */
+export const MAX_FINISH_CONTINUATIONS = 32;
 
 export const PROVIDER_RETRIES = 5;
 export const PROVIDER_RETRY_BASE_MS = 2_000;

@@ -77,8 +77,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A1: an admission is not backed by an alarm",
     file: ENGINE,
-    find: "        supervisor.arm();\n        return admitted;",
-    replace: "        return admitted;",
+    find: "      supervisor.arm();\n      return admitted;",
+    replace: "      return admitted;",
   },
   {
     name: "A1: a pass does not arm before it acts",

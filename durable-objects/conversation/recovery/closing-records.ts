@@ -52,7 +52,7 @@ function advisory(submissionId: string, outcome: Outcome, fault: Fault | undefin
 
 export function closingRecords(
   submissionId: string,
-  standing: Standing,
+  standing: Pick<Standing, "partial" | "openCalls">,
   outcome: Outcome,
   fault: Fault | undefined,
 ): RecordBody[] {

@@ -6,6 +6,7 @@
  */
 import type { Database } from "./database.ts";
 import { FILES_SCHEMA } from "./files.ts";
+import { STATE_SCHEMA } from "./state.ts";
 
 const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
   1: [
@@ -81,6 +82,11 @@ const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
        bytes BLOB NOT NULL,
        PRIMARY KEY (id, part)
      ) STRICT, WITHOUT ROWID`,
+  ],
+  3: [
+    ...STATE_SCHEMA,
+    // The start callbacks of a delivered message take effect once, in whatever response the message is.
+    `CREATE UNIQUE INDEX record_agent_start_run ON record (submission_id) WHERE type = 'agent_start_run'`,
   ],
 };
 

@@ -34,8 +34,12 @@ export interface LoopParts {
   transcript: Transcript;
   /** The tools as they are now; asked for before each request. */
   readTools(): DurableTool[];
-  /** What must be on record before a request is made of it. */
+  /** What must be on record before a request is made of it, messages that join included. */
   beforeRequest(): Promise<void>;
+  /** Where the response would stop: it goes on, or it is settled. */
+  reachEnd(): Promise<"joined" | "settled">;
+  /** Whether the step that is being made must be followed by a finish cycle. */
+  awaitsFinish(): boolean;
 }
 
 /** How the loop came to its end; a `fault` step is not on record. */
@@ -51,7 +55,6 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   let fault: AssistantMessage | undefined;
 
   const buildContext = (): AgentContext => {
-    ports.joinQueued();
     for (const record of journal.readTranscript(transcript.lastSeq)) transcript.apply(record);
     const tools = parts.readTools();
     const toolsAdded = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -69,7 +72,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       step?.discard(message.errorMessage ?? "The answer was empty.");
     } else {
       makeCallIdsUnique(message, (id) => transcript.hasCall(id) || journal.hasToolCall(id), ids);
-      step?.complete(message);
+      step?.complete(message, parts.awaitsFinish());
       if (ports.providerRetries > 0) ports.clearProviderRetries();
     }
   };
@@ -110,7 +113,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       return { context: buildContext() };
     },
     getFollowUpMessages: async () => {
-      if (fault || signal.aborted || ports.joinOrComplete() === "settled") return [];
+      if (fault || signal.aborted || (await parts.reachEnd()) === "settled") return [];
       // The loop only needs to go on; what it goes on with is read from the records.
       return [{ role: "user", content: "", timestamp: 0 }];
     },

@@ -16,9 +16,11 @@ import {
   PROVIDER_RETRY_MAX_MS,
 } from "../../protocol/limits.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
+import { bindWrites } from "./bind-writes.ts";
 import { createCallNotes } from "./call-notes.ts";
 import { runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
+import { createResponseHooks } from "./response-hooks.ts";
 import { closePartialStep, resumeOpenCalls } from "./resume-calls.ts";
 import { assembleTools, createGate, guardTools } from "./tool-bench.ts";
 import { Transcript } from "./transcript.ts";
@@ -33,11 +35,12 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const enter = createGate(MAX_PARALLEL_TOOLS);
   const equipment = { locks: ports.locks, notes: createCallNotes(ports) };
   const toolsOf = (rendered: RenderedAgent): DurableTool[] =>
-    guardTools(assembleTools(rendered, rendered.sandbox && sandbox, equipment), enter);
+    bindWrites(guardTools(assembleTools(rendered, rendered.sandbox && sandbox, equipment), enter), ports.seams);
 
-  const isComplete = await resumeOpenCalls(ports, toolsOf(first), sandbox);
+  const hooks = createResponseHooks(ports);
+  const isAtEnd = await resumeOpenCalls(ports, toolsOf(first), sandbox);
   if (ports.signal.aborted) return { kind: "cut" };
-  if (isComplete && ports.joinOrComplete() === "settled") return { kind: "settled" };
+  if (isAtEnd && (await hooks.reachEnd()) === "settled") return { kind: "settled" };
 
   const systemPrompt = ports.prompt.read() ?? (await freezePrompt(ports, first, sandbox, toolsOf(first)));
   const end = await runLoop({
@@ -47,7 +50,12 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
     systemPrompt,
     transcript: new Transcript(ports.readAttachment),
     readTools: () => toolsOf(ports.render()),
-    beforeRequest: () => noticeLoss(ports, sandbox, namesOf(toolsOf(ports.render()))),
+    async beforeRequest() {
+      await hooks.beforeRequest();
+      await noticeLoss(ports, sandbox, namesOf(toolsOf(ports.render())));
+    },
+    reachEnd: () => hooks.reachEnd(),
+    awaitsFinish: () => hooks.awaitsFinish,
   });
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };
