@@ -20,6 +20,7 @@ export {
 export type { Agent, AgentContext, AgentEntry, CompactionChoice, ThinkingLevel } from "./agent.ts";
 export type { AuthorTool, AuthorToolContext, AuthorToolResult, AuthorToolReturn, ToolLog } from "./author-tool.ts";
 export { defaultModel } from "./default-model.ts";
+export type { DurabilityOptions } from "./durability.ts";
 export type {
   AgentFinishContext,
   AgentStartContext,

@@ -5,6 +5,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { SandboxHost } from "../../containers/sandbox.ts";
+import { DEFAULT_DURABILITY } from "../agent/durability.ts";
 import { findInitialDataFault } from "../agent/initial-data.ts";
 import type { AgentRegistry } from "../agent/registry.ts";
 import { renderAgent } from "../agent/render-agent.ts";
@@ -97,6 +98,7 @@ export function conversationClass(options: ConversationOptions) {
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);
           return mountSandbox(renderAgent(agent, { id: instance.id, settings, runtime }), settings.sandbox);
         },
+        durabilityOf: (agent) => options.agents.get(agent)?.durability ?? DEFAULT_DURABILITY,
         resolveModel: (spec) => resolveModel(spec, settings),
         runAttempt,
         report: (event, fields) => console.log(JSON.stringify({ event, ...fields })),

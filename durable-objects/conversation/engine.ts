@@ -21,7 +21,7 @@ import type {
   SettledAnswer,
   SubmissionView,
 } from "../protocol/rpc.ts";
-import type { DeliveredMessage } from "../protocol/submission.ts";
+import type { DeliveredMessage, Durability } from "../protocol/submission.ts";
 import { createPathLocks } from "../tools/path-lock.ts";
 import { admitSubmission } from "./admission.ts";
 import { createAttemptAccess } from "./attempt-access.ts";
@@ -52,6 +52,8 @@ export interface EngineParts {
   createSandboxHost(db: Database): SandboxHost;
   findInitialDataFault(agent: string, initialData: unknown): string | undefined;
   render(instance: Instance, runtime: RenderRuntime): RenderedAgent;
+  /** When submissions of an agent are given up. */
+  durabilityOf(agent: string): Durability;
   resolveModel(spec: string): ResolvedModel;
   runAttempt(ports: AttemptPorts): Promise<AttemptEnd>;
   report(event: string, fields: Record<string, unknown>): void;
@@ -96,7 +98,8 @@ export function createEngine(parts: EngineParts): Engine {
   const journal = new Journal(db, clock);
   const queue = new SubmissionQueue(db);
   const attachments = createAttachmentStore(db);
-  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
+  const readDurability = (): Durability => parts.durabilityOf(readBorn()?.agent ?? "");
+  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock, readDurability });
   const prompts = createPromptStore(db);
   const states = createStateStore(db);
   const locks = createPathLocks();
@@ -178,6 +181,7 @@ export function createEngine(parts: EngineParts): Engine {
     lifecycle,
     alarm: parts.alarm,
     clock,
+    readDurability,
     // An attempt begins in a task of its own: what starts it (an admission, a pass) has ended by then.
     runAttempt: async (submission, signal) => {
       await Promise.resolve();

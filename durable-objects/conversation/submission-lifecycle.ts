@@ -8,9 +8,8 @@
  */
 import type { Clock } from "../protocol/clock.ts";
 import { BerthError, type Fault, faultOf } from "../protocol/errors.ts";
-import { SUBMISSION_TIMEOUT_MS } from "../protocol/limits.ts";
 import { isRecordOf, type RecordBody, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
-import type { Outcome } from "../protocol/submission.ts";
+import type { Durability, Outcome } from "../protocol/submission.ts";
 import { closingRecords } from "./recovery/closing-records.ts";
 import { type Standing, standingOf } from "./recovery/standing.ts";
 import type { Database } from "./store/database.ts";
@@ -38,6 +37,7 @@ export interface LifecycleParts {
   journal: Journal;
   queue: SubmissionQueue;
   clock: Clock;
+  readDurability(): Durability;
 }
 
 export const ABORTED: Fault = { type: "submission_aborted", message: "The submission was aborted." };
@@ -66,7 +66,7 @@ export class SubmissionLifecycle {
         attemptSeq,
         inputSeq: input.seq,
         startedAt: now,
-        deadlineAt: now + SUBMISSION_TIMEOUT_MS,
+        deadlineAt: now + this.#parts.readDurability().timeoutMs,
       };
       queue.move(submission, "running", change);
       return { ...submission, ...change, state: "running" as const };

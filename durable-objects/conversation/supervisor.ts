@@ -8,12 +8,8 @@
  */
 import type { Clock } from "../protocol/clock.ts";
 import type { Fault } from "../protocol/errors.ts";
-import {
-  ATTEMPT_TICK_MS,
-  MAX_ATTEMPTS_WITHOUT_PROGRESS,
-  SETTLE_GRACE_MS,
-  SUPERVISOR_BACKSTOP_MS,
-} from "../protocol/limits.ts";
+import { ATTEMPT_TICK_MS, SETTLE_GRACE_MS, SUPERVISOR_BACKSTOP_MS } from "../protocol/limits.ts";
+import type { Durability } from "../protocol/submission.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ABORTED, StaleAttemptError, type SubmissionLifecycle, settlementFault } from "./submission-lifecycle.ts";
@@ -30,6 +26,7 @@ export interface SupervisorParts {
   lifecycle: SubmissionLifecycle;
   alarm: Alarm;
   clock: Clock;
+  readDurability(): Durability;
   /** Runs one attempt to its end. May reject: that is a fault of ours or of agent code. */
   runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd>;
   report(event: string, fields: Record<string, unknown>): void;
@@ -137,7 +134,7 @@ export class Supervisor {
     const isPlanned = running.resumeAt !== undefined;
     const hasProgress = isPlanned || journal.hasProgressSince(running.attemptSeq);
     const fruitless = isPlanned ? running.fruitlessAttempts : hasProgress ? 0 : running.fruitlessAttempts + 1;
-    if (fruitless >= MAX_ATTEMPTS_WITHOUT_PROGRESS) {
+    if (fruitless >= this.#parts.readDurability().maxAttempts) {
       lifecycle.settleRunning(running, "failed", EXHAUSTED);
       return true;
     }
