@@ -9,8 +9,11 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { SandboxFactory } from "../../containers/sandbox.ts";
+import type { Durability } from "../protocol/submission.ts";
 import type { PackagedSkill } from "../skills/skill.ts";
 import type { AuthoredTool } from "./author-tool.ts";
+import type { DurabilityOptions } from "./durability.ts";
+import type { EventHooks } from "./event-hooks.ts";
 import type { ThinkingLevel } from "./thinking-level.ts";
 
 export type { ThinkingLevel } from "./thinking-level.ts";
@@ -23,7 +26,11 @@ export interface AgentContext {
 export interface Agent {
   /** Gives the first part of the instruction document, or nothing. */
   (context: AgentContext): string | undefined;
+  /** The name it is served under; absent: its key in the deployer's list. */
+  agentName?: string;
   description?: string;
+  /** When its submissions are given up. */
+  durability?: DurabilityOptions;
   /** Schema of what a conversation may be created with; absent: anything. */
   initialData?: TSchema;
 }
@@ -31,13 +38,15 @@ export interface Agent {
 /** An entry of `worker/agents/index.ts`: the agent, or the agent with how it is served. */
 export type AgentEntry = Agent | { agent: Agent; http?: boolean };
 
-/** The agent under the name the deployer's list gives it. */
+/** The agent under the name it is served by. */
 export interface RegisteredAgent {
   name: string;
   agent: Agent;
   /** `false`: only `dispatch()` reaches it. */
   http: boolean;
   description?: string;
+  /** Absent: the defaults. */
+  durability?: Durability;
 }
 
 /** When and how a conversation is summarised (RUNTIME 6); `false` switches the threshold off. */
@@ -67,4 +76,8 @@ export interface RenderedAgent {
   tools: AuthoredTool[];
   /** Declared skills, in call order. */
   skills: PackagedSkill[];
+  /** Names of the data parts, the same in every render; absent: none. */
+  dataParts?: string[];
+  /** Callbacks for the seams of a response; absent: none. */
+  eventHooks?: EventHooks;
 }

@@ -12,23 +12,46 @@ import type { Settings } from "../protocol/settings.ts";
 import type { PackagedSkill } from "../skills/skill.ts";
 import type { ModelChoice, SandboxChoice } from "./agent.ts";
 import type { AuthoredTool } from "./author-tool.ts";
+import { type EventHooks, noEventHooks } from "./event-hooks.ts";
+import type { RenderRuntime } from "./render-runtime.ts";
 
 export interface Frame {
   agent: string;
   settings: Settings;
   /** A delegate's render, in which the hooks of the whole conversation throw. */
   subagent: boolean;
+  /** Absent in a bare render. */
+  runtime: RenderRuntime | undefined;
   instructions: string[];
   tools: AuthoredTool[];
   skills: PackagedSkill[];
   model: ModelChoice | undefined;
   sandbox: SandboxChoice | undefined;
+  /** Names of persistent state. */
+  states: Set<string>;
+  /** Names of data parts. */
+  dataParts: string[];
+  eventHooks: EventHooks;
 }
 
 let current: Frame | undefined;
 
-export function createFrame(agent: string, settings: Settings, subagent: boolean): Frame {
-  return { agent, settings, subagent, instructions: [], tools: [], skills: [], model: undefined, sandbox: undefined };
+export function createFrame(head: Pick<Frame, "agent" | "settings" | "subagent" | "runtime">): Frame {
+  return {
+    ...head,
+    instructions: [],
+    tools: [],
+    skills: [],
+    model: undefined,
+    sandbox: undefined,
+    states: new Set(),
+    dataParts: [],
+    eventHooks: noEventHooks(),
+  };
+}
+
+export function isRendering(): boolean {
+  return current !== undefined;
 }
 
 /** Runs one render with its frame in place. A render inside a render throws and names both agents. */

@@ -8,6 +8,7 @@
 import type { Settings } from "../protocol/settings.ts";
 import type { RegisteredAgent, RenderedAgent } from "./agent.ts";
 import { authoringError, createFrame, renderInFrame } from "./frame.ts";
+import type { RenderRuntime } from "./render-runtime.ts";
 
 export interface RenderContext {
   /** The conversation's id. */
@@ -15,6 +16,8 @@ export interface RenderContext {
   settings: Settings;
   /** Renders a delegate, in which hooks of the whole conversation throw and no model is asked for. */
   subagent?: true;
+  /** Absent in a bare render. */
+  runtime?: RenderRuntime;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -23,7 +26,8 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** What the agent asked for in this render. */
 export function renderAgent(entry: RegisteredAgent, context: RenderContext): RenderedAgent {
-  const frame = createFrame(entry.name, context.settings, context.subagent === true);
+  const { settings, runtime } = context;
+  const frame = createFrame({ agent: entry.name, settings, subagent: context.subagent === true, runtime });
   const returned: unknown = renderInFrame(frame, () => entry.agent({ id: context.id }));
   if (isThenable(returned)) {
     // The promise's own fault would surface as an unhandled rejection beside the error below.
@@ -49,6 +53,8 @@ export function renderAgent(entry: RegisteredAgent, context: RenderContext): Ren
     model: frame.model ?? { spec: context.settings.model, thinkingLevel: "medium" },
     tools: frame.tools,
     skills: frame.skills,
+    dataParts: frame.dataParts,
+    eventHooks: frame.eventHooks,
   };
   if (frame.sandbox !== undefined) rendered.sandbox = frame.sandbox;
   return rendered;

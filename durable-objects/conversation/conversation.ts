@@ -5,6 +5,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { SandboxHost } from "../../containers/sandbox.ts";
+import { DEFAULT_DURABILITY } from "../agent/durability.ts";
 import { findInitialDataFault } from "../agent/initial-data.ts";
 import type { AgentRegistry } from "../agent/registry.ts";
 import { renderAgent } from "../agent/render-agent.ts";
@@ -93,11 +94,12 @@ export function conversationClass(options: ConversationOptions) {
           ...options.lend(),
         }),
         findInitialDataFault: (agent, data) => findInitialDataFault(options.agents.get(agent), data),
-        render(instance) {
+        render(instance, runtime) {
           const agent = options.agents.get(instance.agent);
           if (!agent) throw new BerthError("operation_failed", `The agent "${instance.agent}" is no longer deployed.`);
-          return mountSandbox(renderAgent(agent, { id: instance.id, settings }), settings.sandbox);
+          return mountSandbox(renderAgent(agent, { id: instance.id, settings, runtime }), settings.sandbox);
         },
+        durabilityOf: (agent) => options.agents.get(agent)?.durability ?? DEFAULT_DURABILITY,
         resolveModel: (spec) => resolveModel(spec, settings),
         runAttempt,
         report: (event, fields) => console.log(JSON.stringify({ event, ...fields })),

@@ -2,11 +2,11 @@
  * The engine of one conversation, put together from its collaborators and from ports: a database, an alarm, a clock. It
  * knows no Durable Object, so that the same code runs in a simulator.
  */
-import { createHash } from "node:crypto";
 import { createCwdSandbox } from "../../containers/cwd-sandbox.ts";
 import type { Sandbox, SandboxFactory, SandboxHost } from "../../containers/sandbox.ts";
 import { createThreadSandbox } from "../../containers/thread-sandbox.ts";
 import type { RenderedAgent } from "../agent/agent.ts";
+import type { DispatchReceipt, RenderRuntime } from "../agent/render-runtime.ts";
 import type { ResolvedModel } from "../models/model.ts";
 import type { Clock, Timers } from "../protocol/clock.ts";
 import { BerthError } from "../protocol/errors.ts";
@@ -21,36 +21,26 @@ import type {
   SettledAnswer,
   SubmissionView,
 } from "../protocol/rpc.ts";
+import type { DeliveredMessage, Durability } from "../protocol/submission.ts";
 import { createPathLocks } from "../tools/path-lock.ts";
 import { admitSubmission } from "./admission.ts";
+import { createAttemptAccess } from "./attempt-access.ts";
 import { byteSource } from "./byte-source.ts";
+import { createEnvironmentPort } from "./environment-port.ts";
+import { createPromptPort } from "./prompt-port.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import {
-  readSurface,
-  readWorkspaceGeneration,
-  readWorkspaceSkills,
-  writeSurface,
-  writeWorkspaceGeneration,
-  writeWorkspaceSkills,
-} from "./store/environment.ts";
 import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
-import { createPromptStore, type PromptStore } from "./store/prompts.ts";
+import { createPromptStore } from "./store/prompts.ts";
 import { revocableDatabase } from "./store/revocable-database.ts";
+import { createStateStore } from "./store/state.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
-import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
+import { ABORTED, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
-import type {
-  AttemptEnd,
-  AttemptJournal,
-  AttemptPorts,
-  EnvironmentPort,
-  PromptPort,
-  ThreadPorts,
-} from "./turn/ports.ts";
+import type { AttemptEnd, AttemptJournal, AttemptPorts, ThreadPorts } from "./turn/ports.ts";
 import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
@@ -63,7 +53,9 @@ export interface EngineParts {
   sandboxKind: string;
   createSandboxHost(db: Database): SandboxHost;
   findInitialDataFault(agent: string, initialData: unknown): string | undefined;
-  render(instance: Instance): RenderedAgent;
+  render(instance: Instance, runtime: RenderRuntime): RenderedAgent;
+  /** When submissions of an agent are given up. */
+  durabilityOf(agent: string): Durability;
   resolveModel(spec: string): ResolvedModel;
   runAttempt(ports: AttemptPorts): Promise<AttemptEnd>;
   report(event: string, fields: Record<string, unknown>): void;
@@ -89,43 +81,6 @@ export interface Engine {
   close(): void;
 }
 
-function sha256Hex(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-function environmentPort(db: Database, journal: Journal, log: AttemptLog): EnvironmentPort {
-  return {
-    readTold: () => readSurface(db),
-    readGeneration: () => readWorkspaceGeneration(db),
-    readWorkspaceSkills: () => readWorkspaceSkills(db)?.skills ?? [],
-    isWorkspaceUsed: () => journal.hasToolCallSince(readWorkspaceSkills(db)?.foundAt ?? 0),
-    note: ({ surface, generation, workspaceSkills }, told) =>
-      log.write(() => {
-        if (surface) writeSurface(db, surface);
-        if (generation !== undefined) writeWorkspaceGeneration(db, generation);
-        if (workspaceSkills) writeWorkspaceSkills(db, { foundAt: journal.head(), skills: workspaceSkills });
-        log.append(told);
-      }),
-  };
-}
-
-function promptPort(
-  { db, prompts, journal, clock }: { db: Database; prompts: PromptStore; journal: Journal; clock: Clock },
-  log: AttemptLog,
-): PromptPort {
-  return {
-    read: () => prompts.read()?.text,
-    freeze(text, told, workspaceSkills) {
-      const sha256 = sha256Hex(text);
-      log.write(() => {
-        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
-        writeSurface(db, told);
-        writeWorkspaceSkills(db, { foundAt: journal.head(), skills: workspaceSkills });
-      });
-    },
-  };
-}
-
 export function createEngine(parts: EngineParts): Engine {
   const { clock, timers, ids } = parts;
   const { db, revoke } = revocableDatabase(parts.db);
@@ -133,8 +88,10 @@ export function createEngine(parts: EngineParts): Engine {
   const journal = new Journal(db, clock);
   const queue = new SubmissionQueue(db);
   const attachments = createAttachmentStore(db);
-  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock });
+  const readDurability = (): Durability => parts.durabilityOf(readBorn()?.agent ?? "");
+  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock, readDurability });
   const prompts = createPromptStore(db);
+  const states = createStateStore(db);
   const locks = createPathLocks();
   const sandboxes = new Map<string, Promise<Sandbox>>();
   const readBorn = (): Instance | undefined => (readSchemaVersion(db) === 0 ? undefined : readInstance(db));
@@ -161,11 +118,11 @@ export function createEngine(parts: EngineParts): Engine {
     return { ...sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
-  function threadJournal(submission: Submission, log: AttemptLog, thread: string): AttemptJournal {
+  function threadJournal(submission: Submission, thread: string, append: AttemptJournal["append"]): AttemptJournal {
     // The root goes back to the conversation's birth; any other thread began in this submission.
     const begin = thread === ROOT_THREAD ? 0 : (submission.inputSeq ?? 0);
     return {
-      append: (bodies) => log.append(bodies, thread),
+      append,
       readTranscript: (after) => journal.readTranscript(thread, Math.max(after, begin)),
       readSubmission: () => lifecycle.recordsOf(submission, thread),
       hasToolCall: (id) => journal.hasToolCall(id),
@@ -177,24 +134,36 @@ export function createEngine(parts: EngineParts): Engine {
 
   function runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd> {
     const log = lifecycle.attemptLog(submission);
+    const instance = requireInstance(readBorn());
+    const { append, ...access } = createAttemptAccess({
+      ...{ submission, instance, log, lifecycle, journal, states },
+      render: parts.render,
+      dispatch: (message) => dispatch(instance, message),
+      readAttachment: (id) => readBase64(attachments, id),
+    });
     const openThread = (thread: string): ThreadPorts => ({
-      journal: threadJournal(submission, log, thread),
+      journal: threadJournal(
+        submission,
+        thread,
+        thread === ROOT_THREAD ? append : (bodies) => log.append(bodies, thread),
+      ),
       openSandbox: (factory, cwd) => openSandbox(thread, factory, cwd),
     });
     return parts.runAttempt({
+      ...access,
       submissionId: submission.id,
+      agent: instance.agent,
       attempt: submission.attempt,
       providerRetries: submission.providerRetries,
       clearProviderRetries: () => log.write(() => queue.change(submission.seq, { providerRetries: 0 })),
       signal,
       joinQueued: () => lifecycle.joinQueued(submission),
-      joinOrComplete: () => lifecycle.joinOrComplete(submission),
+      joinOrComplete: (lastRecords) => lifecycle.joinOrComplete(submission, lastRecords),
       readAttachment: (id) => readBase64(attachments, id),
       ...openThread(ROOT_THREAD),
       openThread,
-      prompt: promptPort({ db, prompts, journal, clock }, log),
-      environment: environmentPort(db, journal, log),
-      render: () => parts.render(requireInstance(readBorn())),
+      prompt: createPromptPort({ db, prompts, journal, clock }, log),
+      environment: createEnvironmentPort(db, journal, log),
       resolveModel: parts.resolveModel,
       locks,
       clock,
@@ -211,6 +180,7 @@ export function createEngine(parts: EngineParts): Engine {
     lifecycle,
     alarm: parts.alarm,
     clock,
+    readDurability,
     // An attempt begins in a task of its own: what starts it (an admission, a pass) has ended by then.
     runAttempt: async (submission, signal) => {
       await Promise.resolve();
@@ -222,6 +192,23 @@ export function createEngine(parts: EngineParts): Engine {
   const { sandboxKind, findInitialDataFault } = parts;
   const admission = { db, journal, queue, attachments, clock, ids, sandboxKind, findInitialDataFault };
   const views = { journal, queue };
+
+  function admit(send: Admission): Receipt {
+    const receipt = db.transaction(() => {
+      const admitted = admitSubmission({ ...admission, readInstance: readBorn }, send);
+      supervisor.arm();
+      return admitted;
+    });
+    supervisor.pass();
+    return receipt;
+  }
+
+  /** A message of the agent to itself: an ordinary admission. */
+  function dispatch({ agent, id, uid }: Instance, message: DeliveredMessage): DispatchReceipt {
+    const acceptedAt = new Date(clock.now()).toISOString();
+    const { submissionId } = admit({ agent, id, uid, message });
+    return { submissionId, acceptedAt, uid };
+  }
 
   function abortOne(submissionId: string): boolean {
     const submission = queue.find(submissionId);
@@ -244,15 +231,7 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   return {
-    admit(send) {
-      const receipt = db.transaction(() => {
-        const admitted = admitSubmission({ ...admission, readInstance: readBorn }, send);
-        supervisor.arm();
-        return admitted;
-      });
-      supervisor.pass();
-      return receipt;
-    },
+    admit,
     abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
     readSubmission: (submissionId) => readSubmissionView(views, submissionId),
     readQueue: () => readQueueView(views),

@@ -8,9 +8,8 @@
  */
 import type { Clock } from "../protocol/clock.ts";
 import { BerthError, type Fault, faultOf } from "../protocol/errors.ts";
-import { SUBMISSION_TIMEOUT_MS } from "../protocol/limits.ts";
 import { isRecordOf, type RecordBody, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
-import type { Outcome } from "../protocol/submission.ts";
+import type { Durability, Outcome, TokenUsage } from "../protocol/submission.ts";
 import { closingRecords, openWorkRecords } from "./recovery/closing-records.ts";
 import { type Standing, standingOf } from "./recovery/standing.ts";
 import type { Database } from "./store/database.ts";
@@ -38,6 +37,7 @@ export interface LifecycleParts {
   journal: Journal;
   queue: SubmissionQueue;
   clock: Clock;
+  readDurability(): Durability;
 }
 
 export const ABORTED: Fault = { type: "submission_aborted", message: "The submission was aborted." };
@@ -66,7 +66,7 @@ export class SubmissionLifecycle {
         attemptSeq,
         inputSeq: input.seq,
         startedAt: now,
-        deadlineAt: now + SUBMISSION_TIMEOUT_MS,
+        deadlineAt: now + this.#parts.readDurability().timeoutMs,
       };
       queue.move(submission, "running", change);
       return { ...submission, ...change, state: "running" as const };
@@ -92,11 +92,14 @@ export class SubmissionLifecycle {
    * Where the response would stop: what waits joins it, or it settles `completed`, in one transaction, so that no message
    * falls between the two.
    */
-  joinOrComplete(host: Submission): "joined" | "settled" {
+  joinOrComplete(host: Submission, lastRecords?: () => RecordBody[]): "joined" | "settled" {
     return this.#parts.db.transaction(() => {
       this.#requireAttempt(host);
       this.joinQueued(host);
-      if (!this.standingOf(host).completed) return "joined";
+      const { completed, isFinishClosed } = this.standingOf(host);
+      // What response hooks attach as the response settles can only come from an attempt.
+      if (!completed && !(isFinishClosed && lastRecords)) return "joined";
+      for (const body of lastRecords?.() ?? []) this.#parts.journal.append(ROOT_THREAD, body);
       this.settleRunning(host, "completed");
       return "settled";
     });
@@ -135,9 +138,9 @@ export class SubmissionLifecycle {
         const standing = standingOf(records, this.#lastJoinedSeq(submission));
         for (const body of closingRecords(submission.id, standing, outcome, fault)) journal.append(ROOT_THREAD, body);
       }
-      const threads = this.#closeThreads(submission, outcome);
+      this.#closeThreads(submission, outcome);
       this.#end(submission, outcome, fault);
-      const usage = sumUsage([...records, ...threads]);
+      const usage = this.usageOf(submission);
       if (usage) queue.recordUsage(submission.seq, usage);
       this.#settleJoined(submission, records, outcome, fault);
     });
@@ -152,6 +155,12 @@ export class SubmissionLifecycle {
     });
   }
 
+  /** Of its own response and of the threads beside it; nothing before the first step. */
+  usageOf(submission: Submission): TokenUsage | undefined {
+    const threads = this.#parts.journal.readThreads(submission.id, submission.inputSeq ?? 0);
+    return sumUsage([ROOT_THREAD, ...threads].flatMap((thread) => this.recordsOf(submission, thread)));
+  }
+
   /** All that the submission recorded in a thread, hints included. */
   recordsOf(submission: Submission, thread = ROOT_THREAD): StoredRecord[] {
     return this.#parts.journal.readSubmission(thread, submission.id, submission.inputSeq ?? 0);
@@ -159,6 +168,21 @@ export class SubmissionLifecycle {
 
   standingOf(submission: Submission): Standing {
     return standingOf(this.recordsOf(submission), this.#lastJoinedSeq(submission));
+  }
+
+  /** The messages of a running response in the order the model reads them. */
+  deliveriesOf(host: Submission): { submissionId: string; seq: number }[] {
+    return [host, ...this.#parts.queue.joinedInto(host.id)].map(({ id, inputSeq = 0 }) => ({
+      submissionId: id,
+      seq: inputSeq,
+    }));
+  }
+
+  /** Readers take what belongs to a response's message only once they know the message. */
+  ensureShown(submission: Submission): void {
+    const { journal } = this.#parts;
+    if (journal.readFirstOfResponse(ROOT_THREAD, submission.id, submission.inputSeq ?? 0) !== undefined) return;
+    journal.append(ROOT_THREAD, { type: "response_started", submissionId: submission.id });
   }
 
   attemptLog(submission: Submission): AttemptLog {
@@ -174,15 +198,13 @@ export class SubmissionLifecycle {
     };
   }
 
-  /** Leaves every thread of the submission well-formed. Gives the model steps of them all, for their usage. */
-  #closeThreads(submission: Submission, outcome: Outcome): StoredRecord[] {
+  /** Leaves every thread of the submission well-formed. */
+  #closeThreads(submission: Submission, outcome: Outcome): void {
     const { journal } = this.#parts;
-    return journal.readThreads(submission.id, submission.inputSeq ?? 0).flatMap((thread) => {
-      const records = this.recordsOf(submission, thread);
-      const closing = openWorkRecords(submission.id, standingOf(records), outcome);
+    for (const thread of journal.readThreads(submission.id, submission.inputSeq ?? 0)) {
+      const closing = openWorkRecords(submission.id, standingOf(this.recordsOf(submission, thread)), outcome);
       for (const body of closing) journal.append(thread, body);
-      return records.filter((record) => isRecordOf(record, "assistant"));
-    });
+    }
   }
 
   /** Records the input unless that was done before (a message that came back from a response it had joined). */
@@ -228,8 +250,7 @@ export class SubmissionLifecycle {
 
   /** Ends a submission that has no response of its own, with the advisory that says so. */
   #settle(submission: Submission, outcome: Exclude<Outcome, "completed">, fault?: Fault): void {
-    const untouched: Standing = { openCalls: [], completed: false };
-    const closing = closingRecords(submission.id, untouched, outcome, fault);
+    const closing = closingRecords(submission.id, { openCalls: [] }, outcome, fault);
     for (const body of closing) this.#parts.journal.append(ROOT_THREAD, body);
     this.#end(submission, outcome, fault);
   }

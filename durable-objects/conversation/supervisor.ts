@@ -8,13 +8,9 @@
  */
 import type { Clock } from "../protocol/clock.ts";
 import type { Fault } from "../protocol/errors.ts";
-import {
-  ATTEMPT_TICK_MS,
-  MAX_ATTEMPTS_WITHOUT_PROGRESS,
-  SETTLE_GRACE_MS,
-  SUPERVISOR_BACKSTOP_MS,
-} from "../protocol/limits.ts";
+import { ATTEMPT_TICK_MS, SETTLE_GRACE_MS, SUPERVISOR_BACKSTOP_MS } from "../protocol/limits.ts";
 import { ROOT_THREAD } from "../protocol/records.ts";
+import type { Durability } from "../protocol/submission.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ABORTED, StaleAttemptError, type SubmissionLifecycle, settlementFault } from "./submission-lifecycle.ts";
@@ -31,6 +27,7 @@ export interface SupervisorParts {
   lifecycle: SubmissionLifecycle;
   alarm: Alarm;
   clock: Clock;
+  readDurability(): Durability;
   /** Runs one attempt to its end. May reject: that is a fault of ours or of agent code. */
   runAttempt(submission: Submission, signal: AbortSignal): Promise<AttemptEnd>;
   report(event: string, fields: Record<string, unknown>): void;
@@ -64,7 +61,7 @@ export class Supervisor {
       this.arm();
     } catch (error) {
       this.#parts.report("pass_failed", {
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        error: describe(error),
       });
       this.#parts.alarm.set(this.#parts.clock.now() + ATTEMPT_TICK_MS);
     }
@@ -138,7 +135,7 @@ export class Supervisor {
     const isPlanned = running.resumeAt !== undefined;
     const hasProgress = isPlanned || journal.hasProgressSince(ROOT_THREAD, running.attemptSeq);
     const fruitless = isPlanned ? running.fruitlessAttempts : hasProgress ? 0 : running.fruitlessAttempts + 1;
-    if (fruitless >= MAX_ATTEMPTS_WITHOUT_PROGRESS) {
+    if (fruitless >= this.#parts.readDurability().maxAttempts) {
       lifecycle.settleRunning(running, "failed", EXHAUSTED);
       return true;
     }
@@ -174,11 +171,13 @@ export class Supervisor {
     const live: LiveAttempt = { submissionId: submission.id, attempt: submission.attempt, controller };
     this.#live = live;
     const ended = this.#parts.runAttempt(submission, controller.signal).catch((error: unknown): AttemptEnd => {
-      if (error instanceof StaleAttemptError) return { kind: "stale" };
+      if (isStale(error)) return { kind: "stale" };
+      // Whatever an attempt that was told to stop ends with: the supervisor knows why it was.
+      if (controller.signal.aborted) return { kind: "cut" };
       this.#parts.report("attempt_failed", {
         submissionId: submission.id,
         attempt: submission.attempt,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        error: describe(error),
       });
       return { kind: "failed", fault: settlementFault(error) };
     });
@@ -206,4 +205,19 @@ export class Supervisor {
     else if (end.kind === "failed") lifecycle.settleRunning(current, "failed", end.fault);
     else if (end.kind === "retry") lifecycle.postpone(current, clock.now() + end.afterMs, current.providerRetries + 1);
   }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+/** Agent code may have caught the refusal and thrown something else because of it. */
+function isStale(error: unknown): boolean {
+  return error instanceof StaleAttemptError || (error !== undefined && isStale(causeOf(error)));
+}
+
+function describe(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const cause = causeOf(error);
+  return cause === undefined ? text : `${text}\ncaused by ${describe(cause)}`;
 }

@@ -73,8 +73,13 @@ export class BerthError extends Error {
   readonly details: string | undefined;
   readonly meta: Record<string, unknown> | undefined;
 
-  constructor(type: ErrorType, message: string, extra: { details?: string; meta?: Record<string, unknown> } = {}) {
-    super(message);
+  /** @param extra `cause` stays in the log. */
+  constructor(
+    type: ErrorType,
+    message: string,
+    extra: { details?: string; meta?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(message, extra.cause === undefined ? {} : { cause: extra.cause });
     this.name = "BerthError";
     this.type = type;
     this.details = extra.details;

@@ -43,6 +43,8 @@ export const MAX_PARALLEL_TOOLS = 8;
 export const MAX_DELEGATION_DEPTH = 4;
 /** How often a model that stops without the result it was asked for is reminded of it. */
 export const MAX_RESULT_REMINDERS = 3;
+/** How often finish hooks may send one response on. */
+export const MAX_FINISH_CONTINUATIONS = 32;
 
 export const PROVIDER_RETRIES = 5;
 export const PROVIDER_RETRY_BASE_MS = 2_000;

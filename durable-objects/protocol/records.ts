@@ -42,12 +42,49 @@ export interface DeltaRecord {
 
 /**
  * Where a response stands among messages that were recorded while its first step was being written: without it, who comes
- * when the deltas are gone would find the response behind them.
+ * when the deltas are gone would find the response behind them. Also stands before the first data part or metadata of a
+ * response that has shown nothing yet: readers take those only for a message they know.
  */
 export interface ResponseStartedRecord {
   type: "response_started";
   submissionId: string;
-  turnId: string;
+  /** Absent before the first step. */
+  turnId?: string;
+}
+
+/** A named piece of data for readers; a later one of its name takes its place in the message. */
+export interface DataRecord {
+  type: "data";
+  submissionId: string;
+  name: string;
+  data: unknown;
+}
+
+/** What response hooks attached to the message of the response: plain JSON, merged into what is there. */
+export interface MetadataRecord {
+  type: "metadata";
+  submissionId: string;
+  seam: "response_start" | "response_finish";
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * The start callbacks of a delivered message have run, with what they wrote: at most one a message, for ever. It carries
+ * the id of the message's own submission, whichever response the message is in.
+ */
+export interface AgentStartRunRecord {
+  type: "agent_start_run";
+  submissionId: string;
+}
+
+/** The finish callbacks of one would-stop point have run, with what they wrote. */
+export interface AgentFinishCycleRecord {
+  type: "agent_finish_cycle";
+  submissionId: string;
+  /** They appended signals: the response goes on. */
+  continues?: true;
+  /** Response-finish callbacks were declared: only an attempt can settle the response, for they run as it settles. */
+  responseFinish?: true;
 }
 
 /** The deltas a message had before it was completed, so that a reader who stood among them can be told what is missing. */
@@ -66,6 +103,8 @@ export interface AssistantRecord {
   message: AssistantMessage;
   deltas?: DeltaSpan;
   interrupted?: true;
+  /** Made under a render with finish hooks: the response is complete only with a closing finish cycle behind the step. */
+  awaitsFinish?: true;
 }
 
 /** The model step that was being written is withdrawn: a transient provider fault, to be tried again. */
@@ -122,7 +161,7 @@ export interface ToolResultRecord {
   terminate?: true;
 }
 
-/** A message of the runtime itself to the model and to clients. */
+/** A message of the runtime itself to the model and to clients, or one that an event hook appended. */
 export interface SignalRecord {
   type: "signal";
   submissionId?: string;
@@ -130,6 +169,8 @@ export interface SignalRecord {
   body: string;
   attributes?: Record<string, string>;
   tagName?: string;
+  /** Absent: the runtime's own. */
+  appendedBy?: "agent_start" | "agent_finish";
 }
 
 /** The one terminal record of a submission (Q3). */
@@ -153,6 +194,10 @@ export type RecordBody =
   | ToolStepRecord
   | ToolResultRecord
   | SignalRecord
+  | DataRecord
+  | MetadataRecord
+  | AgentStartRunRecord
+  | AgentFinishCycleRecord
   | SettledRecord;
 
 export type RecordType = RecordBody["type"];

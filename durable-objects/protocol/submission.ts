@@ -73,6 +73,14 @@ export const RESERVED_SIGNAL_TYPES: readonly string[] = [
   "memory",
 ];
 
+/** How long a submission is kept at before it settles `failed`. */
+export interface Durability {
+  /** Attempts in a row without progress. */
+  maxAttempts: number;
+  /** Milliseconds from the first start. */
+  timeoutMs: number;
+}
+
 /** W3C trace context of the admitting request. */
 export interface TraceContext {
   traceparent: string;

@@ -71,6 +71,8 @@ export type ConversationChunk =
   | (ChunkHead & { type: "message-appended"; message: WireMessage })
   | (ChunkHead & { type: "message-started"; messageId: string; submissionId?: string; turnId?: string })
   | (ChunkHead & { type: "message-delta"; messageId: string; kind: "text" | "reasoning"; delta: string })
+  | (ChunkHead & { type: "message-metadata"; messageId: string; metadata: Record<string, unknown> })
+  | (ChunkHead & { type: "data-part"; messageId: string; name: string; data: unknown })
   | (ChunkHead & { type: "tool-input"; messageId: string; toolCallId: string; toolName: string; input: unknown })
   | (ChunkHead & { type: "tool-output"; toolCallId: string; output: unknown; durationMs?: number })
   | (ChunkHead & { type: "tool-output-error"; toolCallId: string; errorText: string; durationMs?: number })

@@ -6,7 +6,6 @@
  *
  * Source: contract TOOLS 10 (abandonToolOnAbort), D25.
  */
-import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { abortError } from "../../containers/abort-error.ts";
 import { systemTimers, type Timers } from "../protocol/clock.ts";
 import type { DurableTool } from "./define-tool.ts";
@@ -24,11 +23,8 @@ export function abandonToolOnAbort(tool: DurableTool, timers: Timers = systemTim
   };
 }
 
-async function settleOrAbandon(
-  run: () => Promise<AgentToolResult<unknown>>,
-  signal: AbortSignal,
-  timers: Timers,
-): Promise<AgentToolResult<unknown>> {
+/** The same for any work: rejects one macrotask after an abort, whatever the work does. */
+export async function settleOrAbandon<T>(run: () => Promise<T>, signal: AbortSignal, timers: Timers): Promise<T> {
   const abandoned = Promise.withResolvers<never>();
   let cancel = () => {};
   const onAbort = () => {

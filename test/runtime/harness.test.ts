@@ -3,6 +3,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { virtual } from "../../containers/drivers/index.ts";
 import type { Agent } from "../../durable-objects/agent/agent.ts";
+import { DEFAULT_DURABILITY } from "../../durable-objects/agent/durability.ts";
 import { Type, useModel, useSandbox, useTool } from "../../durable-objects/agent/index.ts";
 import { renderAgent } from "../../durable-objects/agent/render-agent.ts";
 import { createEngine, type Engine } from "../../durable-objects/conversation/engine.ts";
@@ -49,6 +50,7 @@ function engineOver(storage: DurableObjectStorage): Engine {
     ...{ clock: systemClock, timers: systemTimers, ids: systemIds, random: Math.random, sandboxKind: "virtual" },
     alarm: { set() {}, clear() {} },
     createSandboxHost: (db) => ({ files: createFileStore(db) }),
+    durabilityOf: () => DEFAULT_DURABILITY,
     findInitialDataFault: () => undefined,
     render: ({ id }) => renderAgent({ name: "tester", agent: inspector, http: true }, { id, settings }),
     resolveModel: (spec) => resolveModel(spec, settings),

@@ -16,6 +16,7 @@ const SUPERVISOR = "conversation/supervisor.ts";
 const JOURNAL = "conversation/store/journal.ts";
 const QUEUE = "conversation/store/submission-queue.ts";
 const ENGINE = "conversation/engine.ts";
+const ENVIRONMENT = "conversation/environment-port.ts";
 const ADMISSION = "conversation/admission.ts";
 const STANDING = "conversation/recovery/standing.ts";
 const CLOSING = "conversation/recovery/closing-records.ts";
@@ -77,8 +78,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "A1: an admission is not backed by an alarm",
     file: ENGINE,
-    find: "        supervisor.arm();\n        return admitted;",
-    replace: "        return admitted;",
+    find: "      supervisor.arm();\n      return admitted;",
+    replace: "      return admitted;",
   },
   {
     name: "A1: a pass does not arm before it acts",
@@ -234,7 +235,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "P1: the prompt is composed anew for every attempt",
-    file: ENGINE,
+    file: "conversation/prompt-port.ts",
     find: "    read: () => prompts.read()?.text,",
     replace: "    read: () => undefined,",
   },
@@ -247,21 +248,22 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "5: what was told is noted, and its signals are not",
-    file: ENGINE,
+    file: ENVIRONMENT,
     find: "        log.append(told);\n",
     replace: "",
   },
   {
     name: "5: signals are told, and not noted as told",
-    file: ENGINE,
+    file: ENVIRONMENT,
     find: "        if (surface) writeSurface(db, surface);\n",
     replace: "",
   },
   {
     name: "5: signals are told in a transaction of their own, before they are noted",
-    file: ENGINE,
-    find: "    note: ({ surface, generation }, told) =>\n      log.write(() => {",
-    replace: "    note: ({ surface, generation }, told) => log.append(told) && log.write(() => {\n        told = [];",
+    file: ENVIRONMENT,
+    find: "    note: ({ surface, generation, workspaceSkills }, told) =>\n      log.write(() => {",
+    replace:
+      "    note: ({ surface, generation, workspaceSkills }, told) => log.append(told) && log.write(() => {\n        told = [];",
   },
   {
     name: "5: changes that came about while nothing ran are not told",

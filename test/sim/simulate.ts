@@ -2,6 +2,7 @@
  * One seeded run: clients, a model, commands and crashes on a simulated conversation, until nothing is due; then what
  * must hold is checked. Everything that happens is traced, so that a failing seed can be read.
  */
+import { DEFAULT_DURABILITY } from "../../durable-objects/agent/durability.ts";
 import { createEngine, type Engine } from "../../durable-objects/conversation/engine.ts";
 import { readSchemaVersion } from "../../durable-objects/conversation/store/migrations.ts";
 import { runAttempt } from "../../durable-objects/conversation/turn/run-attempt.ts";
@@ -95,6 +96,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       createSandboxHost: () => ({ files: undefined as never }),
       findInitialDataFault: () => undefined,
       render: () => renderSimulatedAgent(world, instance.number, version),
+      durabilityOf: () => DEFAULT_DURABILITY,
       resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
       runAttempt,
       report(event, fields) {

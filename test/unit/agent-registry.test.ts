@@ -38,6 +38,43 @@ describe("the agent registry", () => {
     expect(() => createAgentRegistry({ a: entry as AgentEntry })).toThrow(text);
   });
 
+  it("serves an agent under its own name where it has one, wherever it stands in the list", () => {
+    const named = Object.assign(() => "x", { agentName: "real-name" });
+    const registry = createAgentRegistry({ key: named, entry: { agent: agent, http: false } });
+    expect(registry.list().map(({ name }) => name)).toEqual(["real-name", "entry"]);
+    expect(registry.get("key")).toBeUndefined();
+  });
+
+  it.each<[unknown, RegExp]>([
+    ["a b", /Agent name "a b" is not valid/],
+    [7, /Agent name "7" is not valid/],
+  ])("refuses an agent's own name %j", (agentName, text) => {
+    expect(() => createAgentRegistry({ key: Object.assign(() => "x", { agentName }) as Agent })).toThrow(text);
+  });
+
+  it("refuses two agents of one name", () => {
+    const named = Object.assign(() => "x", { agentName: "one" });
+    expect(() => createAgentRegistry({ one: agent, other: named })).toThrow(/Two agents have the name "one"/);
+  });
+
+  it("keeps at a submission as long as the agent says, field by field", () => {
+    const durabilityOf = (durability: unknown) =>
+      createAgentRegistry({ a: Object.assign(() => "x", { durability }) as Agent }).get("a")?.durability;
+    expect(durabilityOf(undefined)).toEqual({ maxAttempts: 10, timeoutMs: 3_600_000 });
+    expect(durabilityOf({ timeoutMs: 5 })).toEqual({ maxAttempts: 10, timeoutMs: 5 });
+    expect(durabilityOf({ maxAttempts: 1 })).toEqual({ maxAttempts: 1, timeoutMs: 3_600_000 });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [3, /Agent "a": durability must be an object/],
+    [{ retries: 1 }, /Agent "a": durability received unknown field "retries"/],
+    [{ maxAttempts: 0 }, /Agent "a": durability.maxAttempts must be a positive whole number/],
+    [{ timeoutMs: 1.5 }, /Agent "a": durability.timeoutMs must be a positive whole number/],
+    [{ timeoutMs: "1h" }, /Agent "a": durability.timeoutMs must be/],
+  ])("refuses the durability %j", (durability, text) => {
+    expect(() => createAgentRegistry({ a: Object.assign(() => "x", { durability }) as Agent })).toThrow(text);
+  });
+
   it("holds the shipped samples: assistant without, coder with the deployment's sandbox, both on its model", () => {
     const registry = createAgentRegistry(agents);
     const render = (name: string) => {

@@ -5,6 +5,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Sandbox, SandboxFactory } from "../../containers/sandbox.ts";
 import type { Agent } from "../../durable-objects/agent/agent.ts";
+import { DEFAULT_DURABILITY } from "../../durable-objects/agent/durability.ts";
 import {
   defineSkill,
   packagedSkill,
@@ -77,6 +78,7 @@ function converse(agent: Agent, db: Database = nodeDatabase()): Conversation {
     ...{ db, clock: systemClock, timers: systemTimers, ids: systemIds, random: Math.random, sandboxKind: "virtual" },
     alarm: { set: () => {}, clear: () => {} },
     createSandboxHost: (database) => ({ files: createFileStore(database) }),
+    durabilityOf: () => DEFAULT_DURABILITY,
     findInitialDataFault: () => undefined,
     render: ({ id }) => renderAgent({ name: "tester", agent, http: true }, { id, settings }),
     resolveModel: (spec) => resolveModel(spec, settings),

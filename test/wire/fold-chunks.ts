@@ -38,6 +38,18 @@ function putMessage(messages: WireMessage[], message: WireMessage): void {
   else messages.push(message);
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function mergeDeep(base: Record<string, unknown>, next: Record<string, unknown>): Record<string, unknown> {
+  const merged = Object.entries(next).map(([key, value]): [string, unknown] => {
+    const known = base[key];
+    return [key, isObject(known) && isObject(value) ? mergeDeep(known, value) : value];
+  });
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
 /** Applies chunks in order; one that was applied before (same position or an earlier one) changes nothing. */
 export function foldChunks(chunks: readonly WireChunk[]): FoldedConversation {
   let messages: WireMessage[] = [];
@@ -72,6 +84,19 @@ export function foldChunks(chunks: readonly WireChunk[]): FoldedConversation {
       case "message-delta": {
         const message = find(chunk.messageId);
         if (message) appendDelta(message, chunk.kind, chunk.delta);
+        break;
+      }
+      case "message-metadata": {
+        const message = find(chunk.messageId);
+        if (message) message.metadata = mergeDeep(message.metadata ?? {}, chunk.metadata);
+        break;
+      }
+      case "data-part": {
+        const parts = find(chunk.messageId)?.parts;
+        const part: WirePart = { type: `data-${chunk.name}`, data: chunk.data };
+        const at = parts?.findIndex(({ type }) => type === part.type) ?? -1;
+        if (at < 0) parts?.push(part);
+        else parts?.splice(at, 1, part);
         break;
       }
       case "tool-input": {

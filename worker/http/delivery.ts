@@ -6,23 +6,17 @@
  * Source: contract RUNTIME 1.3.
  */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
+import {
+  findShapeFault,
+  readSignal,
+  readUserMessage,
+  SIGNAL_FIELDS,
+  USER_FIELDS,
+} from "../../durable-objects/protocol/delivered-message.ts";
 import { BerthError } from "../../durable-objects/protocol/errors.ts";
-import {
-  MAX_ATTACHMENT_CHARS,
-  MAX_IDEMPOTENCY_KEY_CHARS,
-  MAX_INITIAL_DATA_DEPTH,
-} from "../../durable-objects/protocol/limits.ts";
-import {
-  type DeliveredMessage,
-  type ImageAttachment,
-  RESERVED_SIGNAL_TYPES,
-} from "../../durable-objects/protocol/submission.ts";
+import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_INITIAL_DATA_DEPTH } from "../../durable-objects/protocol/limits.ts";
+import type { DeliveredMessage } from "../../durable-objects/protocol/submission.ts";
 
-const NAME = "^[A-Za-z_][A-Za-z0-9_.-]*$";
-
-const IMAGE_TYPE = "^image/[A-Za-z0-9.+-]+$";
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const RESERVED_KEY_PREFIX = "schedule:";
 
 const SIBLINGS = {
@@ -37,37 +31,13 @@ const SIBLINGS = {
   ),
 } satisfies TProperties;
 
-const Attachment = Type.Object(
-  {
-    type: Type.Literal("image"),
-    data: Type.String({ maxLength: MAX_ATTACHMENT_CHARS, description: "Base64." }),
-    mimeType: Type.String({ pattern: IMAGE_TYPE }),
-    filename: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-);
-
 export const UserBody = Type.Object(
-  {
-    kind: Type.Literal("user"),
-    body: Type.String(),
-    attachments: Type.Optional(Type.Array(Attachment)),
-    ...SIBLINGS,
-  },
+  { ...USER_FIELDS, ...SIBLINGS },
   { additionalProperties: false, description: "A message of a person." },
 );
 
 export const SignalBody = Type.Object(
-  {
-    kind: Type.Literal("signal"),
-    type: Type.String({ minLength: 1 }),
-    body: Type.String(),
-    attributes: Type.Optional(
-      Type.Record(Type.String({ pattern: NAME }), Type.String(), { additionalProperties: false }),
-    ),
-    tagName: Type.Optional(Type.String({ pattern: NAME })),
-    ...SIBLINGS,
-  },
+  { ...SIGNAL_FIELDS, ...SIBLINGS },
   { additionalProperties: false, description: "A message of a machine." },
 );
 
@@ -87,40 +57,6 @@ function invalid(message: string): BerthError {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Before the shape itself: keys, so that the answer names them. */
-function checkKeys(body: Record<string, unknown>, known: readonly string[]): void {
-  for (const key of Object.keys(body)) {
-    if (!known.includes(key)) throw invalid(`The body has an unknown key "${key}".`);
-  }
-}
-
-function checkShape(schema: typeof UserBody | typeof SignalBody, body: unknown): void {
-  const error = Value.Errors(schema, body).First();
-  if (error === undefined) return;
-  const path = error.path.split("/").slice(1).join(".");
-  throw invalid(path === "" ? `The body is not valid: ${error.message}.` : `"${path}" is not valid: ${error.message}.`);
-}
-
-function parseSignal(signal: Static<typeof SignalBody>): DeliveredMessage {
-  if (signal.type.trim() === "") throw invalid(`"type" must not be blank.`);
-  if (RESERVED_SIGNAL_TYPES.includes(signal.type)) {
-    throw invalid(`The signal type "${signal.type}" is reserved for the runtime.`);
-  }
-  const delivery: DeliveredMessage = { kind: "signal", type: signal.type, body: signal.body };
-  if (signal.attributes !== undefined) delivery.attributes = signal.attributes;
-  if (signal.tagName !== undefined) delivery.tagName = signal.tagName;
-  return delivery;
-}
-
-function parseUser({ body, attachments = [] }: Static<typeof UserBody>): DeliveredMessage {
-  const delivery: DeliveredMessage = { kind: "user", body };
-  attachments.forEach(({ data }, at) => {
-    if (data === "" || !BASE64.test(data)) throw invalid(`"attachments.${at}.data" is not valid: not base64.`);
-  });
-  if (attachments.length > 0) delivery.attachments = attachments as ImageAttachment[];
-  return delivery;
 }
 
 /** The key of the body and that of the header mean the same; a key that callers may not use is refused. */
@@ -154,10 +90,10 @@ export function parseSend(body: unknown, headers: Headers): Send {
   if (!isRecord(body)) throw invalid("The body must be a JSON object: the message itself.");
   if (body.kind !== "user" && body.kind !== "signal") throw invalid(`"kind" must be "user" or "signal".`);
   const schema = body.kind === "user" ? UserBody : SignalBody;
-  checkKeys(body, Object.keys(schema.properties));
-  checkShape(schema, body);
+  const fault = findShapeFault(schema, body);
+  if (fault !== undefined) throw invalid(fault);
   const parsed = body as Static<typeof UserBody> | Static<typeof SignalBody>;
-  const send: Send = { message: parsed.kind === "user" ? parseUser(parsed) : parseSignal(parsed) };
+  const send: Send = { message: parsed.kind === "user" ? readUserMessage(parsed) : readSignal(parsed) };
   const key = parseKey(parsed.idempotencyKey, headers.get("idempotency-key"));
   if (key !== undefined) send.idempotencyKey = key;
   if (parsed.uid !== undefined) send.uid = parsed.uid;

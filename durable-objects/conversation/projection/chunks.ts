@@ -70,9 +70,20 @@ export function chunksOf(record: StoredRecord, previousSeq: number, context: Pro
     case "response_started": {
       const { submissionId, turnId } = body;
       const messageId = responseMessageId(submissionId);
-      add(INDEX.started, { type: "message-started", messageId, submissionId, turnId, timestamp });
+      const turn = turnId === undefined ? {} : { turnId };
+      add(INDEX.started, { type: "message-started", messageId, submissionId, ...turn, timestamp });
       break;
     }
+    case "data":
+      add(0, { type: "data-part", messageId: responseMessageId(body.submissionId), name: body.name, data: body.data });
+      break;
+    case "metadata":
+      add(0, {
+        type: "message-metadata",
+        messageId: responseMessageId(body.submissionId),
+        metadata: body.metadata,
+      });
+      break;
     case "assistant":
       addStep(body, record.seq, standingOf(previousSeq, body.deltas), timestamp, context, add);
       break;
@@ -88,6 +99,8 @@ export function chunksOf(record: StoredRecord, previousSeq: number, context: Pro
     case "tool_started":
     case "tool_intent":
     case "tool_step":
+    case "agent_start_run":
+    case "agent_finish_cycle":
       break;
   }
   return chunks;

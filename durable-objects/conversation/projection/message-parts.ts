@@ -4,7 +4,7 @@
  *
  * Source: contract RUNTIME 1.7, 1.8.
  */
-import type { AssistantRecord, ToolResultRecord } from "../../protocol/records.ts";
+import type { AssistantRecord, DataRecord, ToolResultRecord } from "../../protocol/records.ts";
 import type { WirePart } from "../../protocol/wire.ts";
 import type { TextPiece } from "../recovery/standing.ts";
 
@@ -43,6 +43,14 @@ export function addCall(parts: WirePart[], call: CallInput): void {
     state: "input-available",
     input: call.input,
   });
+}
+
+/** The first of a name takes its place behind what is there; a later one replaces its data where it stands. */
+export function putData(parts: WirePart[], { name, data }: DataRecord): void {
+  const part: WirePart = { type: `data-${name}`, data };
+  const index = parts.findIndex((other) => other.type === part.type);
+  if (index < 0) parts.push(part);
+  else parts[index] = part;
 }
 
 export function closeText(parts: WirePart[]): void {

@@ -4,10 +4,11 @@
  * Source: contract RUNTIME 1.7.
  */
 import { inputMessageId, recordMessageId, responseMessageId } from "../../protocol/ids.ts";
+import { mergeMetadata } from "../../protocol/metadata.ts";
 import type { InputRecord, SettledRecord, SignalRecord, StoredRecord } from "../../protocol/records.ts";
 import type { AttachmentRef } from "../../protocol/submission.ts";
 import type { WireMessage, WirePart, WireSettlement } from "../../protocol/wire.ts";
-import { addPiece, addStep, applyResult } from "./message-parts.ts";
+import { addPiece, addStep, applyResult, putData } from "./message-parts.ts";
 
 /** Plumbing that a reader need not see. */
 const HIDDEN_SIGNALS: readonly string[] = ["stream_interrupted", "stream_continued"];
@@ -36,12 +37,13 @@ export function renderInput(record: InputRecord): WireMessage {
 }
 
 export function renderSignal(record: StoredRecord<SignalRecord>): WireMessage {
-  const { signalType, submissionId, body, attributes, tagName } = record.body;
+  const { signalType, submissionId, body, attributes, tagName, appendedBy } = record.body;
   const outcome = SETTLEMENT_SIGNALS[signalType];
   const message: WireMessage = {
     id: recordMessageId(record.seq),
     role: "system",
-    purpose: "advisory",
+    // What an event hook appended is the agent's word, as a signal that was sent to it.
+    purpose: appendedBy === undefined ? "advisory" : "dispatch",
     display: HIDDEN_SIGNALS.includes(signalType) ? "hidden" : "diagnostic",
     ...(submissionId !== undefined && { submissionId }),
     signal: { ...(tagName !== undefined && { tagName }), ...(attributes !== undefined && { attributes }) },
@@ -82,16 +84,20 @@ export class ResponseFold {
     else if (body.type === "assistant") addStep(this.#open(body.turnId).parts, body);
     else if (body.type === "tool_result") applyResult(this.#message?.parts ?? [], body);
     else if (body.type === "assistant_discarded" && body.deltas) this.#open(body.turnId);
+    else if (body.type === "data") putData(this.#message?.parts ?? [], body);
+    else if (body.type === "metadata" && this.#message) {
+      this.#message.metadata = mergeMetadata(this.#message.metadata ?? {}, body.metadata);
+    }
   }
 
-  #open(turnId: string): WireMessage {
+  #open(turnId: string | undefined): WireMessage {
     this.#message ??= {
       id: responseMessageId(this.#submissionId),
       role: "assistant",
       purpose: "assistant",
       display: "visible",
       submissionId: this.#submissionId,
-      turnId,
+      ...(turnId !== undefined && { turnId }),
       parts: [],
     };
     return this.#message;

@@ -53,7 +53,8 @@ export function* renderSnapshot(head: SnapshotHead, records: Iterable<StoredReco
     } else if (body.type === "settled") {
       settlements.push(JSON.stringify(renderSettlement(body)));
       if (open?.submissionId === ownerId) yield* close();
-    } else if (ownerId !== undefined) {
+    } else if (ownerId !== undefined && body.type !== "agent_start_run") {
+      // The marker of a message that joined carries the message's own id and must not part the response it is in.
       if (open?.submissionId !== ownerId) {
         yield* close();
         open = { submissionId: ownerId, fold: new ResponseFold(ownerId) };

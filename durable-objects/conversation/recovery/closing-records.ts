@@ -11,6 +11,8 @@ import type { Outcome } from "../../protocol/submission.ts";
 import { noUsage } from "../../protocol/usage.ts";
 import type { PartialStep, Standing } from "./standing.ts";
 
+export type UnfinishedWork = Pick<Standing, "partial" | "openCalls">;
+
 const ABORTED_RUNNING =
   "The operation was aborted. The tool execution could not be confirmed cancelled and may still be running.";
 const ABORTED_UNSTARTED = "Operation aborted";
@@ -51,7 +53,7 @@ function advisory(submissionId: string, outcome: Outcome, fault: Fault | undefin
 }
 
 /** Ends the step that was being written and gives every open call its result. */
-export function openWorkRecords(submissionId: string, standing: Standing, outcome: Outcome): RecordBody[] {
+export function openWorkRecords(submissionId: string, standing: UnfinishedWork, outcome: Outcome): RecordBody[] {
   const records: RecordBody[] = [];
   if (standing.partial) records.push(interruptedStep(submissionId, standing.partial));
   for (const { call, started } of standing.openCalls) {
@@ -70,7 +72,7 @@ export function openWorkRecords(submissionId: string, standing: Standing, outcom
 
 export function closingRecords(
   submissionId: string,
-  standing: Standing,
+  standing: UnfinishedWork,
   outcome: Outcome,
   fault: Fault | undefined,
 ): RecordBody[] {

@@ -30,6 +30,10 @@ export interface Standing {
   partial?: PartialStep;
   /** Calls of the last assistant message that have no result, in call order. */
   openCalls: OpenCall[];
+  /** The model has nothing more to do: here the response would stop. */
+  isAtEnd: boolean;
+  /** At that point the finish callbacks have run and appended nothing. */
+  isFinishClosed: boolean;
   /** The response is complete: only the settlement is missing. */
   completed: boolean;
 }
@@ -70,7 +74,8 @@ export function standingOf(records: readonly StoredRecord[], lastJoinedSeq = 0):
   const partial = partialOf(deltas);
   const assistants = records.filter((record) => isRecordOf(record, "assistant"));
   const last = assistants.at(-1);
-  if (!last) return { ...(partial && { partial }), openCalls: [], completed: false };
+  const open = { isAtEnd: false, isFinishClosed: false, completed: false };
+  if (!last) return { ...(partial && { partial }), openCalls: [], ...open };
 
   const calls = callsOf(last.body);
   const after = records.filter((record) => record.seq > last.seq);
@@ -85,6 +90,8 @@ export function standingOf(records: readonly StoredRecord[], lastJoinedSeq = 0):
     lastJoinedSeq > last.seq || after.some((record) => record.body.type === "signal" || record.body.type === "delta");
   const isBatchTerminal = calls.length > 0 && results.length > 0 && results.every((result) => result.body.terminate);
   const wouldStop = calls.length === 0 || (openCalls.length === 0 && isBatchTerminal);
-  const completed = wouldStop && !last.body.interrupted && !isAskedAgain;
-  return { ...(partial && { partial }), openCalls, completed };
+  if (!wouldStop || last.body.interrupted || isAskedAgain) return { ...(partial && { partial }), openCalls, ...open };
+  const cycle = after.findLast((record) => isRecordOf(record, "agent_finish_cycle"))?.body;
+  const completed = cycle ? !cycle.responseFinish : !last.body.awaitsFinish;
+  return { ...(partial && { partial }), openCalls, isAtEnd: true, isFinishClosed: cycle !== undefined, completed };
 }

@@ -14,6 +14,7 @@ import {
   type RecordType,
   ROOT_THREAD,
   type SettledRecord,
+  type SignalRecord,
   type StoredRecord,
 } from "../../protocol/records.ts";
 import type { Database } from "./database.ts";
@@ -32,7 +33,10 @@ type RecordRow = {
 const COLUMNS = "seq, at, type, thread, submission_id, tool_call_id, body";
 
 /** What the transcript of the model never needs. */
-const HINT_TYPES: readonly RecordType[] = ["delta", "response_started", "tool_started", "tool_intent", "tool_step"];
+const HINT_TYPES: readonly RecordType[] = [
+  ...(["delta", "response_started", "tool_started", "tool_intent", "tool_step"] as const),
+  ...(["data", "metadata", "agent_start_run", "agent_finish_cycle"] as const),
+];
 
 export class Journal {
   readonly #db: Database;
@@ -145,6 +149,20 @@ export class Journal {
     const sql = `SELECT ${COLUMNS} FROM record WHERE seq >= ? AND submission_id = ? AND thread = ? AND type = 'delta'
       ORDER BY seq LIMIT 1`;
     return this.#rows(sql, fromSeq, submissionId, thread)[0] as StoredRecord<DeltaRecord> | undefined;
+  }
+
+  /** Whether the start callbacks of a message have run. */
+  hasStartRun(submissionId: string): boolean {
+    const sql = "SELECT 1 AS found FROM record WHERE submission_id = ? AND type = 'agent_start_run'";
+    return this.#db.all(sql, submissionId).length > 0;
+  }
+
+  /** The last signal that an event hook appended to a submission's response. */
+  readLastAppended(thread: string, submissionId: string, fromSeq: number): StoredRecord<SignalRecord> | undefined {
+    const sql = `SELECT ${COLUMNS} FROM record WHERE seq >= ? AND submission_id = ? AND thread = ? AND type = 'signal'
+      ORDER BY seq DESC`;
+    const signals = this.#rows(sql, fromSeq, submissionId, thread) as StoredRecord<SignalRecord>[];
+    return signals.find((signal) => signal.body.appendedBy !== undefined);
   }
 
   /** Up to `limit` records of a thread with `seq` below `before`, the newest first. */

@@ -6,6 +6,7 @@
  */
 import type { Database } from "./database.ts";
 import { FILES_SCHEMA } from "./files.ts";
+import { STATE_SCHEMA } from "./state.ts";
 
 const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
   1: [
@@ -85,6 +86,9 @@ const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
   3: [
     // Whether any tool has run since a record, at a cost that does not grow with what was said.
     "CREATE INDEX record_tool_started_seq ON record (seq) WHERE type = 'tool_started'",
+    ...STATE_SCHEMA,
+    // The start callbacks of a delivered message take effect once, in whatever response the message is.
+    `CREATE UNIQUE INDEX record_agent_start_run ON record (submission_id) WHERE type = 'agent_start_run'`,
   ],
 };
 

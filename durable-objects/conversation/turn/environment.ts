@@ -14,6 +14,7 @@
  */
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { RenderedAgent, SandboxChoice } from "../../agent/agent.ts";
+import type { HarnessSource } from "../../agent/harness-source.ts";
 import { composePrompt } from "../../prompt/compose.ts";
 import { discoverWorkspace } from "../../prompt/discovery.ts";
 import { findDrift } from "../../prompt/drift.ts";
@@ -25,6 +26,7 @@ import type { Surface } from "../../protocol/surface.ts";
 import { findShadowedSkills, liveSkills } from "../../skills/live-skills.ts";
 import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
+import { bindWrites } from "./bind-writes.ts";
 import { createCallNotes } from "./call-notes.ts";
 import { createHarnessSource } from "./harness.ts";
 import type { HarnessEnvironment } from "./harness-environment.ts";
@@ -40,6 +42,8 @@ interface Attached {
 const NO_GENERATION = "";
 
 export class Environment {
+  /** For the root's tools and hooks. */
+  readonly harnesses: HarnessSource;
   readonly #ports: AttemptPorts;
   readonly #equipment: Omit<Equipment, "workspaceSkills">;
   readonly #enter = createGate(MAX_PARALLEL_TOOLS);
@@ -53,14 +57,14 @@ export class Environment {
   /** @param choice what the submission's harnesses ask when they are told nothing else. */
   constructor(ports: AttemptPorts, choice: Pick<HarnessEnvironment, "model" | "thinkingLevel">) {
     this.#ports = ports;
-    const harnesses = createHarnessSource({
+    this.harnesses = createHarnessSource({
       ports,
       depth: 0,
       ...choice,
       readSandbox: () => this.sandbox,
       readWorkspaceSkills: () => this.#skills,
     });
-    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses };
+    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses: this.harnesses };
     this.#told = ports.environment.readTold();
   }
 
@@ -151,7 +155,7 @@ export class Environment {
 
   #assemble(rendered: RenderedAgent): DurableTool[] {
     const equipment = { ...this.#equipment, workspaceSkills: this.#skills };
-    return guardTools(assembleTools(rendered, this.sandbox, equipment), this.#enter);
+    return bindWrites(guardTools(assembleTools(rendered, this.sandbox, equipment), this.#enter), this.#ports.seams);
   }
 
   #surface(rendered: RenderedAgent, tools: readonly DurableTool[]): Surface {

@@ -32,8 +32,12 @@ export interface LoopParts {
   thinkingLevel: ModelChoice["thinkingLevel"];
   systemPrompt: string;
   transcript: Transcript;
-  /** Puts on record what the next request must tell, and gives the tools it offers. */
+  /** Puts on record what the next request must tell, messages that join included, and gives the tools it offers. */
   prepareRequest(): Promise<DurableTool[]>;
+  /** Where the response would stop: it goes on, or it is settled. */
+  reachEnd(): Promise<"joined" | "settled">;
+  /** Whether the step that is being made must be followed by a finish cycle. */
+  awaitsFinish(): boolean;
 }
 
 /** How the loop came to its end; a `fault` step is not on record. */
@@ -65,7 +69,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       step?.discard(message.errorMessage ?? "The answer was empty.");
     } else {
       makeCallIdsUnique(message, (id) => transcript.hasCall(id) || journal.hasToolCall(id), ids);
-      step?.complete(message);
+      step?.complete(message, parts.awaitsFinish());
       if (ports.providerRetries > 0) ports.clearProviderRetries();
     }
   };
@@ -102,11 +106,10 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     model: model.model,
     convertToLlm: (messages) => toProviderMessages(messages),
     async prepareRequest() {
-      ports.joinQueued();
       return { context: buildContext(await parts.prepareRequest()) };
     },
     getFollowUpMessages: async () => {
-      if (fault || signal.aborted || ports.joinOrComplete() === "settled") return [];
+      if (fault || signal.aborted || (await parts.reachEnd()) === "settled") return [];
       // The loop only needs to go on; what it goes on with is read from the records.
       return [{ role: "user", content: "", timestamp: 0 }];
     },

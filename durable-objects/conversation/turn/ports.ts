@@ -8,9 +8,11 @@ import type { Clock, Timers } from "../../protocol/clock.ts";
 import type { Fault } from "../../protocol/errors.ts";
 import type { Ids } from "../../protocol/ids.ts";
 import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
+import type { TokenUsage } from "../../protocol/submission.ts";
 import type { Surface } from "../../protocol/surface.ts";
 import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
+import type { Standing } from "../recovery/standing.ts";
 
 export type AttemptEnd =
   /** The response is complete and settled. */
@@ -69,8 +71,51 @@ export interface EnvironmentNote {
   workspaceSkills?: readonly WorkspaceSkill[];
 }
 
+/** A stretch of agent code whose writes become durable together, or not at all. */
+export interface Seam {
+  readonly isOpen: boolean;
+}
+
+/** Where the writes of agent code are held until the record that ends their seam takes them with it. */
+export interface SeamPort {
+  open(): Seam;
+  /** The `tool_result` record of the call takes the writes with it. */
+  openCall(toolCallId: string): Seam;
+  /** What `work` writes, also after an `await`, belongs to the seam. */
+  run<T>(seam: Seam, work: () => T): T;
+  /** From now on writes throw. */
+  close(seam: Seam): void;
+  /** Closes; what was written never was. */
+  discard(seam: Seam): void;
+  /** Stores the records and what the seams wrote in one transaction; throws `StaleAttemptError` when overtaken. */
+  commit(seams: readonly Seam[], bodies: readonly RecordBody[]): void;
+}
+
+/** A message of the response, as it stands on record. */
+export interface Delivery {
+  submissionId: string;
+  seq: number;
+}
+
+/** What the event hooks of an agent need of the records. */
+export interface ResponsePort {
+  /** The messages of the response in the order the model reads them: its own, then those that joined. */
+  deliveries(): Delivery[];
+  /** Whether the start callbacks of a message have run, in this response or an earlier one. */
+  hasStartRun(submissionId: string): boolean;
+  readStanding(): Standing;
+  readUsage(): TokenUsage;
+  /** Appends records that readers see in the response's message, which begins with them if it has shown nothing yet. */
+  append(bodies: readonly RecordBody[]): void;
+}
+
+/** Gives the records that go into the transaction that settles the response. */
+export type RenderLastRecords = () => RecordBody[];
+
 export interface AttemptPorts {
   submissionId: string;
+  /** The name the agent is served under. */
+  agent: string;
   attempt: number;
   /** Transient provider faults in a row before this attempt. */
   providerRetries: number;
@@ -79,13 +124,16 @@ export interface AttemptPorts {
   /** What waits joins the response: it reaches the model with the next request. */
   joinQueued(): void;
   /** At the point where the response would stop: it goes on with what joined, or it is settled. */
-  joinOrComplete(): "joined" | "settled";
+  joinOrComplete(lastRecords?: RenderLastRecords): "joined" | "settled";
+  response: ResponsePort;
+  seams: SeamPort;
   /** Bytes of an attachment in base64. */
   readAttachment(id: string): string | undefined;
   journal: AttemptJournal;
   prompt: PromptPort;
   environment: EnvironmentPort;
-  render(): RenderedAgent;
+  /** @param delivery the message in front of the model; absent: the newest. */
+  render(delivery?: Delivery): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;
   /** Opens the conversation's sandbox once; later calls give the same one. */
   openSandbox(factory: SandboxFactory, cwd: string | undefined): Promise<Sandbox>;

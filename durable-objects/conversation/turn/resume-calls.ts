@@ -57,7 +57,7 @@ function partialRecords(submissionId: string, partial: PartialStep): RecordBody[
   ];
 }
 
-/** Gives every open call its one result, the safe ones side by side. True when the response is complete with that. */
+/** Gives every open call its one result, the safe ones side by side. True when the response would stop with that. */
 export async function resumeOpenCalls(
   ports: AttemptPorts,
   tools: readonly DurableTool[],
@@ -72,7 +72,7 @@ export async function resumeOpenCalls(
     const safe = isStarted && (await isWorkspaceLost(ports, sandbox)) ? SAFE_IN_ANOTHER_WORKSPACE : SAFE_TO_RUN_AGAIN;
     await Promise.all(openCalls.map((open) => resumeCall(ports, tools, safe, last.body, open)));
   }
-  return standingOf(journal.readSubmission()).completed;
+  return standingOf(journal.readSubmission()).isAtEnd;
 }
 
 async function resumeCall(

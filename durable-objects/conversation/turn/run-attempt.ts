@@ -8,6 +8,7 @@ import { Environment } from "./environment.ts";
 import { runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
 import { resolveProviderFault } from "./provider-retry.ts";
+import { createResponseHooks } from "./response-hooks.ts";
 import { closePartialStep, resumeOpenCalls } from "./resume-calls.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -18,10 +19,11 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const model = ports.resolveModel(first.model.spec);
   const environment = new Environment(ports, { model, thinkingLevel: first.model.thinkingLevel });
   const tools = await environment.mount(first);
+  const hooks = createResponseHooks(ports, environment.harnesses);
 
-  const isComplete = await resumeOpenCalls(ports, tools, environment.sandbox);
+  const isAtEnd = await resumeOpenCalls(ports, tools, environment.sandbox);
   if (ports.signal.aborted) return { kind: "cut" };
-  if (isComplete && ports.joinOrComplete() === "settled") return { kind: "settled" };
+  if (isAtEnd && (await hooks.reachEnd()) === "settled") return { kind: "settled" };
 
   const end = await runLoop({
     ports,
@@ -29,7 +31,12 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
     thinkingLevel: first.model.thinkingLevel,
     systemPrompt: environment.freezePrompt(first, tools),
     transcript: new Transcript(ports.readAttachment),
-    prepareRequest: () => environment.follow(ports.render()),
+    async prepareRequest() {
+      await hooks.beforeRequest();
+      return environment.follow(ports.render());
+    },
+    reachEnd: () => hooks.reachEnd(),
+    awaitsFinish: () => hooks.awaitsFinish,
   });
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };

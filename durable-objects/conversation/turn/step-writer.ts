@@ -53,11 +53,12 @@ export class StepWriter {
   }
 
   /** The step is complete: the message becomes the fact and its deltas go. */
-  complete(message: AssistantMessage): StoredRecord {
+  complete(message: AssistantMessage, awaitsFinish = false): StoredRecord {
     const { submissionId, turnId, journal } = this.#parts;
     this.#stopTimer();
     const deltas = this.#close();
-    const record = { type: "assistant", submissionId, turnId, message, ...(deltas && { deltas }) } as const;
+    const head = { type: "assistant", submissionId, turnId, message } as const;
+    const record = { ...head, ...(deltas && { deltas }), ...(awaitsFinish && { awaitsFinish }) };
     return only(journal.append([record]));
   }
 

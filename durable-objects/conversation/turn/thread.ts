@@ -75,16 +75,16 @@ export function openThread(
       clearProviderRetries() {
         retries = 0;
       },
-      joinQueued() {},
-      joinOrComplete() {
-        const further = askFurther();
-        if (further === undefined) return "settled";
-        say(further);
-        return "joined";
-      },
     };
+    const reachEnd = async (): Promise<"joined" | "settled"> => {
+      const further = askFurther();
+      if (further === undefined) return "settled";
+      say(further);
+      return "joined";
+    };
+    const seams = { prepareRequest: assembleTools, reachEnd, awaitsFinish: () => false };
     for (;;) {
-      const end = await runLoop({ ...parts, ports: own, transcript, prepareRequest: assembleTools });
+      const end = await runLoop({ ...parts, ports: own, transcript, ...seams });
       if (end.kind === "settled") break;
       if (end.kind === "cut") {
         closeOpenWork();

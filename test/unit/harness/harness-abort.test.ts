@@ -4,9 +4,9 @@ import { defineTool, type Harness } from "../../../durable-objects/agent/index.t
 import { standingOf } from "../../../durable-objects/conversation/recovery/standing.ts";
 import { PROVIDER_RETRIES } from "../../../durable-objects/protocol/limits.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
-import type { TestConversation } from "../fixtures/conversation.ts";
 import { halfwayAt } from "../fixtures/halfway.ts";
 import { ASK, faultOf, harnessed, resultOf, THREAD, textsOf } from "../fixtures/harnessed.ts";
+import type { TestConversation } from "../fixtures/scripted-conversation.ts";
 import { virtualTime } from "../fixtures/virtual-time.ts";
 
 const never = new Promise<void>(() => {});

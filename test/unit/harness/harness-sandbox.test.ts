@@ -7,8 +7,8 @@ import { useSandbox, useTool } from "../../../durable-objects/agent/index.ts";
 import { MAX_PARALLEL_TOOLS } from "../../../durable-objects/protocol/limits.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
 import { scriptedSandbox } from "../../contract/drivers/scripted.ts";
-import { createConversation } from "../fixtures/conversation.ts";
 import { ASK, faultOf, harnessed, resultOf, THREAD, textsOf } from "../fixtures/harnessed.ts";
+import { createConversation } from "../fixtures/scripted-conversation.ts";
 
 const NO_SANDBOX = "[flue] This agent has no sandbox. Call useSandbox() in the agent to attach one.";
 

@@ -6,9 +6,9 @@ import { INTERRUPTED_RESULT } from "../../../durable-objects/protocol/interrupte
 import { LONG_POLL_MS, SSE_HEARTBEAT_MS } from "../../../durable-objects/protocol/limits.ts";
 import { parseOffset } from "../../../durable-objects/protocol/offset.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
-import { createConversation, type TestConversation } from "../fixtures/conversation.ts";
 import { halfwayAt } from "../fixtures/halfway.ts";
 import { ASK, faultOf, harnessed, resultOf, THREAD } from "../fixtures/harnessed.ts";
+import { createConversation, type TestConversation } from "../fixtures/scripted-conversation.ts";
 import { virtualTime } from "../fixtures/virtual-time.ts";
 
 /** A conversation that has reached its tool, which waits for `go` before it prompts and for `end` before it returns. */
