@@ -6,7 +6,7 @@
  * Source: contract RUNTIME 8.
  */
 import { parseFrontMatter } from "./front-matter.ts";
-import { findFieldFault, foldDescription, type SkillFields } from "./skill-fields.ts";
+import { findFieldFault, foldDescription } from "./skill-fields.ts";
 
 export interface ParsedSkill {
   name: string;
@@ -31,16 +31,12 @@ function fieldOf(fields: ReadonlyMap<string, unknown>, name: string): unknown {
 export function parseSkill(text: string, folder: string): ParsedSkill {
   const { fields, body } = parseFrontMatter(text);
   const read = (name: string) => fieldOf(fields, name);
-  const { name, description, ...optional } = {
-    name: read("name"),
-    description: read("description"),
-    license: read("license"),
-    compatibility: read("compatibility"),
-    metadata: read("metadata"),
-  } satisfies SkillFields;
-  const fault = findFieldFault({ name, description, ...optional });
+  const required = { name: read("name"), description: read("description") };
+  const optional = { license: read("license"), compatibility: read("compatibility"), metadata: read("metadata") };
+  const fault = findFieldFault({ ...required, ...optional });
   if (fault !== undefined) throw new Error(fault);
-  if (typeof name !== "string" || typeof description !== "string") throw new Error("name and description are text.");
+  // Without a fault both are text.
+  const { name, description } = required as { name: string; description: string };
   if (name !== folder) {
     throw new Error(`name ${JSON.stringify(name)} is not the name of its folder, ${JSON.stringify(folder)}.`);
   }
