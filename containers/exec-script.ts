@@ -31,6 +31,9 @@ export const EXEC_SCRIPT_PATH = "/usr/local/bin/berth-exec";
 /** Where its state stands in a container: of root only. */
 export const EXEC_STATE_FOLDER = "/var/lib/berth-exec";
 
+/** How the script ends where the machine does not know the user; nothing was started. */
+export const EXIT_NO_USER = 67;
+
 const ANSWER_MARK = "berth-exec/1";
 
 export interface ExecRequest {
@@ -47,7 +50,7 @@ export interface ExecRequest {
   once?: boolean | undefined;
   /** Never start; no bytes on stdin then. */
   attachOnly?: boolean | undefined;
-  /** Name or number, where the script runs as root. */
+  /** Name or number, where the script runs as root. A name that is not known there starts nothing: `EXIT_NO_USER`. */
   user?: string | undefined;
   /** Answer in base64, and a quarter less of it. */
   base64?: boolean | undefined;

@@ -22,6 +22,28 @@ export function fileError(code: FileErrorCode, syscall: string, path: string): E
   return Object.assign(new Error(`${code}: ${MESSAGES[code]}, ${syscall} '${path}'`), { code, syscall, path });
 }
 
+/** What the C library says of a failed system call, and the code it stands for. */
+const CODES: Readonly<Record<string, FileErrorCode>> = {
+  "No such file or directory": "ENOENT",
+  "Is a directory": "EISDIR",
+  "Not a directory": "ENOTDIR",
+  "File exists": "EEXIST",
+  "Directory not empty": "ENOTEMPTY",
+  "Too many levels of symbolic links": "ELOOP",
+  "Invalid argument": "EINVAL",
+  "Permission denied": "EACCES",
+  "Operation not permitted": "EPERM",
+  "Device or resource busy": "EBUSY",
+  "No space left on device": "ENOSPC",
+  "File name too long": "ENAMETOOLONG",
+};
+
+/** The code behind the last line that a program printed in the C locale (`cat: /x: Is a directory`). */
+export function readFileErrorCode(said: string): FileErrorCode | undefined {
+  const [, reason = ""] = /: ([^:\n]+)$/.exec(said.trim()) ?? [];
+  return CODES[reason];
+}
+
 /** A name ends at a NUL byte everywhere but here: refused, as by Node. */
 export function nulByteError(path: string): Error {
   const shown = path.replaceAll("\0", "\\x00");

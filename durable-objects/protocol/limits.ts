@@ -80,6 +80,8 @@ export const SANDBOX_CALL_DEADLINE_MS = 150_000;
 export const SANDBOX_EXEC_SLICE_MS = 30_000;
 /** The longest command line sent as such: the kernel takes 128 KiB in one argument. */
 export const MAX_SANDBOX_LINE_BYTES = 100_000;
+/** A file up to this size is written by one such line, which holds it in base64. */
+export const MAX_SANDBOX_INLINE_BYTES = 64 * 1024;
 /** What a program of the driver's own (`stat`, `find`, `rm`) may take in the container. */
 export const SANDBOX_HELPER_TIMEOUT_MS = 60_000;
 /** Before the one retry of a call that found its container starting, where the container names no delay. */

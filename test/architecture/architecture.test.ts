@@ -1,4 +1,7 @@
 /** The code base keeps to the table in `layers.ts`; the rules themselves are shown to bite. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { CATALOGUES, ROOMS } from "./layers.ts";
 import {
@@ -21,6 +24,7 @@ describe("the code base", () => {
     expect(files.find((file) => file.path === "durable-objects/protocol/rpc.ts")?.imports).toContainEqual(
       expect.objectContaining({ file: "durable-objects/protocol/submission.ts" }),
     );
+    expect(files.map((file) => file.path)).toContain("containers/image/berth-exec");
   });
 
   it.each([
@@ -132,6 +136,26 @@ describe("a rule", () => {
     ["a file without a purpose", findMissingHeaders, [source("a/b.ts", "export {};\n")], /does not open/],
   ])("catches %s", (_what, find, sources, sentence) => {
     expect(find(sources).join("\n")).toMatch(sentence);
+  });
+
+  it("measures a script of any language that names its interpreter, under a name without an extension too", () => {
+    const root = mkdtempSync(path.join(tmpdir(), "berth-architecture-"));
+    const put = (file: string, text: string) => writeFileSync(path.join(root, file), text);
+    mkdirSync(path.join(root, "containers/image"), { recursive: true });
+    put("containers/image/long-script", `#!/usr/bin/env bash\n# Does all there is to do.\n${":\n".repeat(399)}`);
+    put("containers/image/other-script", "#!/usr/bin/env python3\n");
+    put("containers/image/Dockerfile", "\n".repeat(500));
+    put("vitest.config.ts", "/** Nothing. */\n");
+    const found = readSourceFiles(root);
+    rmSync(root, { recursive: true });
+    expect(found.map(({ path }) => path)).toEqual([
+      "containers/image/long-script",
+      "containers/image/other-script",
+      "vitest.config.ts",
+    ]);
+    expect(findSizeBreaks(found)[0]).toBe("containers/image/long-script has 401 lines, more than 400: split it.");
+    expect(findNameBreaks(found)).toEqual([]);
+    expect(findMissingHeaders(found)).toEqual([expect.stringContaining("containers/image/other-script does not open")]);
   });
 
   it("finds every room and edge of the table under a known name", () => {

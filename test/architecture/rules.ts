@@ -20,7 +20,10 @@ import type { Import, SourceFile } from "./source-files.ts";
 
 const SQL =
   /\b(?:SELECT\s.*\bFROM\b|INSERT\s+(?:OR\s+\w+\s+)?INTO\b|UPDATE\s+\w+\s+SET\b|DELETE\s+FROM\b|CREATE\s+(?:UNIQUE\s+)?(?:TABLE|INDEX)\b)|\bsql\.exec\(/;
-const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|config|d))?\.\w+$/;
+const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|config|d))?(?:\.\w+)?$/;
+const INTERPRETER = /^#!.*\n/;
+/** Of another language, whose comments begin with `#`. */
+const FOREIGN = /^#!(?!.*\bnode\b)/;
 
 function isIn(file: string, place: string): boolean {
   return file === place || file.startsWith(`${place}/`);
@@ -158,10 +161,10 @@ export function findNameBreaks(files: readonly SourceFile[]): string[] {
   });
 }
 
-/** A test says what it is for with its `describe`. */
+/** A test says what it is for with its `describe`, a script of another language with its own kind of comment. */
 export function findMissingHeaders(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => !path.endsWith(".test.ts"))
-    .filter(({ text }) => !text.replace(/^#!.*\n/, "").startsWith("/**"))
+    .filter(({ text }) => !text.replace(INTERPRETER, "").startsWith(FOREIGN.test(text) ? "# " : "/**"))
     .map(({ path }) => `${path} does not open with a comment that says what it is for.`);
 }

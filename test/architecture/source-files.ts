@@ -1,5 +1,6 @@
 /**
- * The sources as the architecture test sees them: path, text and imports.
+ * The sources as the architecture test sees them: path, text and imports. Whatever names its interpreter (`#!`) is one too,
+ * under any name.
  *
  * Imports are found by pattern, not by a parser: Biome formats every file, so an import or a re-export starts a line,
  * ends with `";` and uses double quotes; `npm run check` runs Biome too. The TypeScript of this project has no
@@ -62,23 +63,25 @@ export function readImports(text: string, file: string): Import[] {
   return found;
 }
 
-function listFiles(folder: string): string[] {
+function listFiles(root: string, folder: string): string[] {
   let entries: import("node:fs").Dirent[];
   try {
-    entries = readdirSync(path.join(ROOT, folder), { withFileTypes: true });
+    entries = readdirSync(path.join(root, folder), { withFileTypes: true });
   } catch {
     return [];
   }
   return entries.flatMap((entry) => {
     const inner = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return SKIPPED.includes(entry.name) ? [] : listFiles(inner);
-    return SOURCE.test(entry.name) ? [inner] : [];
+    if (entry.isDirectory()) return SKIPPED.includes(entry.name) ? [] : listFiles(root, inner);
+    return entry.isFile() ? [inner] : [];
   });
 }
 
-export function readSourceFiles(): SourceFile[] {
-  return [...FOLDERS.flatMap(listFiles), ...ROOT_FILES].map((file) => {
-    const text = readFileSync(path.join(ROOT, file), "utf8");
-    return { path: file, text, lines: text.split("\n").length - 1, imports: readImports(text, file) };
+/** @param root of a project: ours, or one that a test has made up */
+export function readSourceFiles(root = ROOT): SourceFile[] {
+  return [...FOLDERS.flatMap((folder) => listFiles(root, folder)), ...ROOT_FILES].flatMap((file) => {
+    const text = readFileSync(path.join(root, file), "utf8");
+    if (!SOURCE.test(file) && !text.startsWith("#!")) return [];
+    return [{ path: file, text, lines: text.split("\n").length - 1, imports: readImports(text, file) }];
   });
 }

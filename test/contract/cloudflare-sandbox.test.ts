@@ -4,12 +4,12 @@
  * Source: contract TOOLS 12, 13.3, D13, D14, D18, D21, D26.
  */
 import { execFileSync } from "node:child_process";
-import { chmod, link, lstat, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cloudflareSandbox } from "../../containers/drivers/cloudflare-sandbox.ts";
+import { type CloudflareSandboxOptions, cloudflareSandbox } from "../../containers/drivers/cloudflare-sandbox.ts";
 import type { Sandbox } from "../../containers/sandbox.ts";
-import { openSandboxSdk, type SandboxSdkDouble } from "./sandbox-sdk-double.ts";
+import { isRoot, openSandboxSdk, type SandboxSdkDouble, UNPRIVILEGED as USER } from "./sandbox-sdk-double.ts";
 
 const script = join(import.meta.dirname, "../../containers/image/berth-exec");
 const TIMEOUT_MS = 60_000;
@@ -33,9 +33,10 @@ describe.skipIf(process.platform !== "linux")(
     let sandbox: Sandbox;
     const path = (name: string) => join(double.root, "workspace", name);
     /** What the object makes of the same container after a restart. */
-    const reopen = () =>
+    const reopen = (options: CloudflareSandboxOptions = {}) =>
       cloudflareSandbox(double.stub, {
-        ...{ cwd: join(double.root, "workspace"), script, stateFolder: join(double.root, "state") },
+        ...{ cwd: join(double.root, "workspace"), user: double.user, script, stateFolder: join(double.root, "state") },
+        ...options,
       }).createSandbox({ id: "c" });
 
     beforeEach(async () => {
@@ -143,11 +144,8 @@ describe.skipIf(process.platform !== "linux")(
     });
 
     it("writes in place: mode, links and inode stay, for a large file too", async () => {
-      await writeFile(path("a.sh"), "old");
-      await chmod(path("a.sh"), 0o751);
-      await link(path("a.sh"), path("hard"));
-      await symlink("a.sh", path("soft"));
-      for (const size of [3, 7_000_000]) {
+      await sandbox.exec("echo old > a.sh; chmod 751 a.sh; ln a.sh hard; ln -s a.sh soft");
+      for (const size of [0, 3, 100_000, 7_000_000]) {
         await sandbox.writeFile("soft", "x".repeat(size));
         expect((await stat(path("hard"))).size).toBe(size);
         expect((await stat(path("a.sh"))).mode & 0o777).toBe(0o751);
@@ -180,13 +178,107 @@ describe.skipIf(process.platform !== "linux")(
       expect((await sandbox.readdir("d")).sort()).toEqual(["-n", ".dot", "a\nb", "e"]);
       await expect(sandbox.readdir("d/-n")).rejects.toThrow(/^readdir failed for /);
       await expect(sandbox.stat("nope")).rejects.toThrow(/^stat failed for /);
-      await symlink("d", path("l"));
+      await sandbox.exec("ln -s d l");
       expect(await sandbox.realPath?.("l/new/x")).toBe(path("d/new/x"));
       expect(await sandbox.stat("l")).toMatchObject({ isDirectory: true, isFile: false, isSymbolicLink: true });
       await sandbox.rm("d", { recursive: true });
       expect(await sandbox.exists("d")).toBe(false);
       await sandbox.rm("gone", { force: true });
       await expect(sandbox.rm("gone")).rejects.toMatchObject({ code: "ENOENT" });
+      await sandbox.mkdir("e");
+      await expect(sandbox.mkdir("e")).rejects.toMatchObject({ code: "EEXIST" });
+      await expect(sandbox.writeFile("e", "x")).rejects.toThrow(/^EISDIR: .*, open '\S+\/e'$/);
+    });
+
+    it("does not wait for the reader of a pipe that it is to write", async () => {
+      await sandbox.exec("mkfifo pipe");
+      await expect(sandbox.writeFile("pipe", "x")).rejects.toThrow(/^writeFile failed for \S+: it is a fifo/);
+    });
+
+    describe.skipIf(!isRoot)("as an unprivileged user", () => {
+      const ownerOf = async (file: string) => (await sandbox.exec(`stat -c %U -- ${file}`)).stdout.trim();
+
+      it("runs commands, whose home is the workspace", async () => {
+        const { stdout } = await sandbox.exec(
+          'id -un; id -Gn; echo "$HOME $USER $LOGNAME"; touch made; stat -c %U made',
+        );
+        const workspace = join(double.root, "workspace");
+        expect(stdout).toBe(`${USER}\nnogroup\n${workspace} ${USER} ${USER}\n${USER}\n`);
+        expect((await sandbox.exec("echo $HOME", { env: { HOME: "/own" } })).stdout).toBe("/own\n");
+      });
+
+      it("writes files and folders that a command can change, whatever their size", async () => {
+        await sandbox.writeFile("new/deep/small", "a");
+        await sandbox.writeFile("large", "x".repeat(7_000_000));
+        await sandbox.mkdir("folder");
+        for (const file of ["new", "new/deep", "new/deep/small", "large", "folder"])
+          expect(await ownerOf(file)).toBe(USER);
+        const changed = await sandbox.exec(
+          "echo b >> new/deep/small && echo y >> large && mv large folder/ && cat new/deep/small",
+        );
+        expect(changed).toMatchObject({ stdout: "ab\n", exitCode: 0 });
+      });
+
+      it("reads and writes what a command made for itself alone, and leaves owner and mode", async () => {
+        await sandbox.exec("umask 077; mkdir own; echo secret > own/file; truncate -s 7000000 own/large");
+        expect(await sandbox.readFile("own/file")).toBe("secret\n");
+        expect((await sandbox.readFileBuffer("own/large")).length).toBe(7_000_000);
+        expect(await sandbox.readdir("own")).toHaveLength(2);
+        await sandbox.writeFile("own/file", "new");
+        expect((await sandbox.exec("stat -c '%U %a' own/file; cat own/file")).stdout).toBe(`${USER} 600\nnew`);
+        await sandbox.rm("own", { recursive: true });
+        expect(await sandbox.exists("own")).toBe(false);
+      });
+
+      it("cannot do by a file verb what a command could not", async () => {
+        const denied = { code: "EACCES" };
+        const secret = join(double.root, "secret");
+        await writeFile(secret, "root's", { mode: 0o600 });
+        await sandbox.exec(`ln -s ${secret} link`);
+        for (const file of [secret, "link"]) {
+          await expect(sandbox.readFile(file)).rejects.toThrow(
+            `EACCES: permission denied, open '${sandbox.resolvePath(file)}'`,
+          );
+          await expect(sandbox.writeFile(file, "x")).rejects.toMatchObject(denied);
+        }
+        await expect(sandbox.rm(secret)).rejects.toMatchObject({ code: "EPERM" });
+        await expect(sandbox.rm(secret, { force: true })).rejects.toThrow(/^rm failed for /);
+        await expect(sandbox.mkdir("/proc/x")).rejects.toThrow(/^mkdir failed for /);
+        expect(await readFile(secret, "utf8")).toBe("root's");
+      });
+
+      it("cannot reach what berth-exec knows of its commands", async () => {
+        await sandbox.exec("echo once", { key: "root/c1" });
+        const state = join(double.root, "state");
+        const [id = ""] = await sandbox.readdir(state);
+        await expect(sandbox.readdir(join(state, id))).rejects.toMatchObject({ code: "EACCES" });
+        await expect(sandbox.readFile(join(state, id, "answer"))).rejects.toMatchObject({ code: "EACCES" });
+        expect((await sandbox.exec(`rm -rf ${state}`)).exitCode).toBe(1);
+        expect((await sandbox.exec("echo again", { key: "root/c1" })).stdout).toBe("once\n");
+      });
+
+      it("has all processes of a command ended by a timeout", async () => {
+        const word = `63.${Date.now()}`;
+        const { exitCode } = await sandbox.exec(`setsid sleep ${word} & sleep ${word}`, { timeoutMs: 300 });
+        expect([exitCode, isAlive(word)]).toEqual([124, false]);
+      });
+
+      it("says so where the image has no such user, and runs nothing as anybody else", async () => {
+        const nobodyKnown = await reopen({ user: { name: "no-such-user", home: "/" } });
+        const told = /image has no user no-such-user\. .*sandbox\.Dockerfile.*cloudflareSandbox/;
+        await expect(nobodyKnown.exec(`touch ${path("ran")}`)).rejects.toThrow(told);
+        await expect(nobodyKnown.writeFile("ran", "x")).rejects.toThrow(told);
+        await expect(nobodyKnown.readFile("/etc/hostname")).rejects.toThrow(told);
+        expect(await sandbox.exists("ran")).toBe(false);
+      });
+
+      it("is left to the SDK's own on request", async () => {
+        const own = await reopen({ user: null });
+        await own.writeFile("mine", "x");
+        expect((await own.exec("id -un; stat -c %U mine; echo $HOME")).stdout).toBe(
+          `root\nroot\n${double.root}/home\n`,
+        );
+      });
     });
   },
 );

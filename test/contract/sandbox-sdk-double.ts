@@ -1,12 +1,15 @@
 /**
  * A double of `@cloudflare/sandbox` 0.12.10 without a session, as it was observed on its real server: real processes and
  * real paths of this machine. Its own folder stands for what a container loses; nothing is isolated.
+ *
+ * Where the tests are root so is the double, as the SDK's server is, and the workspace belongs to an unprivileged user.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { SandboxStub, StubExecOptions, StubExecResult } from "../../containers/drivers/cloudflare-sandbox/stub.ts";
+import type { SandboxUser } from "../../containers/sandbox-user.ts";
 
 export interface SandboxSdkDouble {
   stub: SandboxStub;
@@ -14,6 +17,8 @@ export interface SandboxSdkDouble {
   calls: string[];
   /** The folder that is lost with the container; it has `workspace` and `state`. */
   root: string;
+  /** Whose the workspace is; `null` where the tests may act as nobody else. */
+  user: SandboxUser | null;
   /** Ends every process, takes the files away, fails the calls in flight, and the next one too. */
   kill(): Promise<void>;
   /** Another container takes its place without a word: what was known of commands goes, calls in flight stay. */
@@ -23,6 +28,14 @@ export interface SandboxSdkDouble {
   /** The next calls fail as those of a container that is only starting. */
   failAsStarting(times: number): void;
   close(): Promise<void>;
+}
+
+/** Whose the workspace is where the tests are root. Every Linux has it. */
+export const UNPRIVILEGED = "nobody";
+export const isRoot = process.getuid?.() === 0;
+
+function idOf(flag: "-u" | "-g"): number {
+  return Number(execFileSync("id", [flag, UNPRIVILEGED]));
 }
 
 /** What crosses RPC of an SDK error: a plain `Error` with a name and the response it was made of. */
@@ -45,6 +58,9 @@ export async function openSandboxSdk({ ripgrep = true }: { ripgrep?: boolean } =
     for (const folder of ["workspace", "home", ".bin"]) {
       await fs.mkdir(real(folder), { recursive: true });
     }
+    // It stands for the root of a machine, and for its /tmp: the user may make names there.
+    await fs.chmod(root, 0o1777);
+    if (isRoot) await fs.chown(real("workspace"), idOf("-u"), idOf("-g"));
     if (!ripgrep) await fs.writeFile(real(".bin/rg"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
   }
   await build();
@@ -113,14 +129,14 @@ export async function openSandboxSdk({ ripgrep = true }: { ripgrep?: boolean } =
     });
   }
 
-  /** Every process of the container, those in sessions of their own too: its home is in their environment. */
+  /** Every process of the container, those in sessions of their own too: its programs are in their environment. */
   async function killAll(): Promise<void> {
     for (const child of processes) killGroup(child);
-    const mark = `HOME=${real("home")}`;
+    const mark = `PATH=${real(".bin")}:`;
     for (const pid of await fs.readdir("/proc")) {
       if (!/^\d+$/.test(pid)) continue;
       const environment = await fs.readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-      if (!environment.split("\0").includes(mark)) continue;
+      if (!environment.split("\0").some((variable) => variable.startsWith(mark))) continue;
       try {
         process.kill(Number(pid), "SIGKILL");
       } catch {
@@ -162,26 +178,6 @@ export async function openSandboxSdk({ ripgrep = true }: { ripgrep?: boolean } =
           () => ({ exists: false }),
         ),
       ),
-    mkdir: (path, options) =>
-      serve(`mkdir ${path}`, () =>
-        fs.mkdir(path, { recursive: options?.recursive ?? false }).catch((error: unknown) => {
-          throw failing(path, error);
-        }),
-      ),
-    deleteFile: (path) =>
-      serve(`deleteFile ${path}`, async () => {
-        const stat = await fs.stat(path).catch(() => undefined);
-        if (stat === undefined) throw missing(path);
-        if (stat.isDirectory()) {
-          throw sdkError(
-            "FileSystemError",
-            "IS_DIRECTORY",
-            `Cannot delete directory with deleteFile() at '${path}'`,
-            400,
-          );
-        }
-        await fs.rm(path);
-      }),
     getState: async () => ({ status: "healthy" }),
   };
 
@@ -195,6 +191,7 @@ export async function openSandboxSdk({ ripgrep = true }: { ripgrep?: boolean } =
     stub,
     calls,
     root,
+    user: isRoot ? { name: UNPRIVILEGED, home: real("workspace") } : null,
     // The calls in flight are the SDK's: only what the container knew is gone.
     replace: () => fs.rm(join(root, "state"), { recursive: true, force: true, maxRetries: 5 }),
     endWaits() {

@@ -1,8 +1,11 @@
 /** The guard round the SDK's calls, in virtual time. Source: contract TOOLS 13.3. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { guardCalls } from "../../containers/drivers/cloudflare-sandbox/guarded-calls.ts";
 import type { SandboxStub } from "../../containers/drivers/cloudflare-sandbox/stub.ts";
 import { cloudflareSandbox } from "../../containers/drivers/cloudflare-sandbox.ts";
+import { IMAGE_USER } from "../../containers/sandbox-user.ts";
 import { SANDBOX_CALL_DEADLINE_MS } from "../../durable-objects/protocol/limits.ts";
 import { sdkError } from "../contract/sandbox-sdk-double.ts";
 import { type VirtualTime, virtualTime } from "./fixtures/virtual-time.ts";
@@ -18,8 +21,6 @@ function stubOf(overrides: Partial<SandboxStub> = {}): SandboxStub {
     readFile: async () => ({ content: "" }),
     writeFile: async () => ({}),
     exists: async () => ({ exists: true }),
-    mkdir: async () => ({}),
-    deleteFile: async () => ({}),
     getState: async () => ({ status: "healthy" }),
     ...overrides,
   };
@@ -180,6 +181,13 @@ describe("cloudflareSandbox()", () => {
     const exec = async () => ({ exitCode: 127, stdout: "", stderr: "berth-exec: No such file or directory" });
     const sandbox = await cloudflareSandbox(stubOf({ exec })).createSandbox({ id: "c" });
     await expect(sandbox.exec("ls")).rejects.toThrow(/no berth-exec.*sandbox\.Dockerfile/);
+  });
+
+  it.each(["Dockerfile", "sandbox.Dockerfile"])("runs as a user that %s creates", (file) => {
+    const { name, home } = IMAGE_USER;
+    const text = readFileSync(join(import.meta.dirname, "../../containers/image", file), "utf8");
+    expect(text).toMatch(new RegExp(`useradd .*--home-dir ${home} .* ${name} `));
+    expect(text).toContain(`install -d -o ${name} -g ${name} ${home} `);
   });
 
   it("works in /workspace unless told otherwise", async () => {

@@ -1,5 +1,6 @@
 /**
- * The driver of `cloudflareSandbox()`: commands through `berth-exec`, files through the SDK, every call guarded.
+ * The driver of `cloudflareSandbox()`: commands through `berth-exec`, files through the SDK and small programs, every call
+ * guarded. What a tool asks for is done as the user; berth-exec with its state, and what moves bytes, is root.
  *
  * A command is waited for in slices, each a call of its own: the command itself has no limit but its timeout, no call
  * stays open for an hour, and a caller that comes later under the same key attaches. A slice that ends is the waiting
@@ -20,6 +21,7 @@ import {
   commandBytes,
   EXEC_SCRIPT_PATH,
   EXEC_STATE_FOLDER,
+  EXIT_NO_USER,
   type ExecAnswer,
   type ExecRequest,
   execArguments,
@@ -31,14 +33,18 @@ import {
 } from "../../exec-script.ts";
 import type { ExecResult } from "../../sandbox.ts";
 import { SandboxDiedError } from "../../sandbox-died-error.ts";
+import { type SandboxUser, userEnvironment } from "../../sandbox-user.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import { encodeBase64 } from "./base64.ts";
 import { isStopped } from "./death-detector.ts";
 import { fileVerbs } from "./file-verbs.ts";
 import { guardCalls } from "./guarded-calls.ts";
 import type { SandboxStub, StubExecResult } from "./stub.ts";
+import { noSuchUser, userPrograms } from "./user-programs.ts";
 
 export interface CloudflareDriverOptions {
+  /** As whom tool calls run; `undefined`: as the SDK's own server does. */
+  user: SandboxUser | undefined;
   timers: Timers;
   /** A word no other call is given, of letters, digits and `-`. */
   newToken(): string;
@@ -54,7 +60,7 @@ const PROGRAM_MISSING = new Set([126, 127]);
 const WAIT_ENDED = new Set([124, 137, 143]);
 
 export function cloudflareDriver(stub: SandboxStub, options: CloudflareDriverOptions): SandboxDriver {
-  const { timers, newToken, script = EXEC_SCRIPT_PATH, stateFolder = EXEC_STATE_FOLDER } = options;
+  const { user, timers, newToken, script = EXEC_SCRIPT_PATH, stateFolder = EXEC_STATE_FOLDER } = options;
   const call = guardCalls(stub, timers);
 
   /** One slice: the answer, or `undefined` while the command still runs. */
@@ -63,7 +69,7 @@ export function cloudflareDriver(stub: SandboxStub, options: CloudflareDriverOpt
       deadlineMs: SANDBOX_EXEC_SLICE_MS + SANDBOX_CALL_DEADLINE_MS,
       signal,
     });
-    return parseSlice(answer);
+    return parseSlice(answer, user);
   }
 
   async function runCommand(request: ExecRequest, signal: AbortSignal | undefined): Promise<ExecResult> {
@@ -101,7 +107,8 @@ export function cloudflareDriver(stub: SandboxStub, options: CloudflareDriverOpt
     if (refused !== undefined) return refused;
     const id = key === undefined ? newToken() : executionId(KEY_SCOPE, key);
     const request: ExecRequest = {
-      ...{ stateFolder, id, command: text, cwd, env, timeoutMs },
+      ...{ stateFolder, id, command: text, cwd, timeoutMs },
+      ...{ user: user?.name, env: { ...(user && userEnvironment(user)), ...env } },
       once: key === undefined,
       // The SDK passes text, and replaces what is no UTF-8.
       base64: true,
@@ -131,13 +138,17 @@ export function cloudflareDriver(stub: SandboxStub, options: CloudflareDriverOpt
     return stdout;
   }
 
-  return { exec, ...fileVerbs({ call, newToken }), generation };
+  return { exec, ...fileVerbs({ call, programs: userPrograms(call, user), newToken }), generation };
 }
 
-function parseSlice({ stdout = "", stderr = "", exitCode, success }: StubExecResult): ExecAnswer | undefined {
+function parseSlice(
+  { stdout = "", stderr = "", exitCode, success }: StubExecResult,
+  user: SandboxUser | undefined,
+): ExecAnswer | undefined {
   const code = exitCode ?? (success ? 0 : 1);
   if (stdout !== "") return parseExecAnswer(stdout);
   if (WAIT_ENDED.has(code)) return undefined;
+  if (user !== undefined && code === EXIT_NO_USER) throw noSuchUser(user);
   if (PROGRAM_MISSING.has(code)) {
     throw new Error(
       `The sandbox's image has no berth-exec (${stderr.trim()}). Build it from containers/image/sandbox.Dockerfile and deploy again.`,

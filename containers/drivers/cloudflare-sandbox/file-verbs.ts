@@ -1,25 +1,31 @@
 /**
- * The file verbs over the SDK: bytes travel as base64 and are exact, large files in parts that fit an RPC message.
+ * The file verbs: programs of the user's look at a path, change it and write it; the SDK's calls, which act as root, move
+ * bytes and say whether a path is there. Bytes travel as base64 and are exact, in parts that fit an RPC message where there
+ * are many.
  *
  * What a path leads to is asked first, since the SDK says of a directory that it is not there and waits for ever at a pipe
- * (D21). Programs run in `/`, so that a workspace that was removed hinders none of them.
+ * (D21), and reads what the user may not. A file is written through the user's own shell: in place, so that mode, inode and
+ * links stay (D26), and as the user's own where it is new.
  *
  * Source: contract TOOLS 13.3, D2, D21, D26.
  */
 import {
   MAX_SANDBOX_FILE_BYTES,
+  MAX_SANDBOX_INLINE_BYTES,
   SANDBOX_CHUNK_BYTES,
-  SANDBOX_HELPER_TIMEOUT_MS,
 } from "../../../durable-objects/protocol/limits.ts";
 import { decodeText } from "../../decode-text.ts";
 import type { SandboxDriver } from "../../driver.ts";
+import { fileError, readFileErrorCode } from "../../file-errors.ts";
 import type { FileStat } from "../../sandbox.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { GuardedCall } from "./guarded-calls.ts";
+import { programFailure, type UserPrograms } from "./user-programs.ts";
 
 export interface FileVerbsOptions {
   call: GuardedCall;
+  programs: UserPrograms;
   /** A word no other call is given: names the parts of one large write. */
   newToken(): string;
 }
@@ -29,12 +35,6 @@ export type FileVerbs = Pick<
   "readFile" | "readFileBuffer" | "writeFile" | "stat" | "readdir" | "exists" | "mkdir" | "rm" | "realPath"
 >;
 
-interface Answer {
-  success: boolean;
-  stdout: string;
-  stderr: string;
-}
-
 interface PathFacts {
   size: number;
   mtimeMs: number;
@@ -42,24 +42,17 @@ interface PathFacts {
   kind: string;
 }
 
-export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
-  const run = (operation: string, command: string): Promise<Answer> =>
-    call(operation, async (stub) => {
-      const answer = await stub.exec(command, { cwd: "/", timeout: SANDBOX_HELPER_TIMEOUT_MS });
-      const exitCode = answer.exitCode ?? (answer.success ? 0 : 1);
-      return { success: exitCode === 0, stdout: answer.stdout ?? "", stderr: answer.stderr ?? "" };
-    });
+const STAT = `stat -L -c %s/%Y/%F -- "$1"`;
+/** A pipe would wait for its reader. */
+const WRITE = `if [ -p "$1" ]; then echo "it is a fifo" >&2; exit 1; fi; cat > "$1"`;
 
-  const factsOf = (target: string): PathFacts | undefined => {
-    const [size = "", seconds = "", ...kind] = target.split("/");
-    if (!/^\d+$/.test(size) || !/^-?\d+$/.test(seconds)) return undefined;
-    return { size: Number(size), mtimeMs: Number(seconds) * 1000, kind: kind.join("/") };
-  };
-
+export function fileVerbs({ call, programs, newToken }: FileVerbsOptions): FileVerbs {
   async function readBytes(path: string): Promise<Uint8Array> {
-    const answer = await run("readFile", `LC_ALL=C stat -L -c '%s/%Y/%F' -- ${shellQuote(path)}`);
-    const facts = answer.success ? factsOf(answer.stdout.trim()) : undefined;
+    const looked = await programs.run({ operation: "readFile", script: `${STAT} && [ -r "$1" ]`, path });
+    const facts = parseFacts(looked.stdout.trim());
     if (facts !== undefined) throwIfUnreadable(path, facts);
+    const isForbidden = facts === undefined ? readFileErrorCode(looked.stderr) === "EACCES" : !looked.success;
+    if (isForbidden) throw fileError("EACCES", "open", path);
     if (facts !== undefined && facts.size > SANDBOX_CHUNK_BYTES) return readParts(path, facts.size);
     // Files the kernel makes up have no size to read by.
     if (facts?.size === 0 && /^\/(?:proc|sys)\//.test(path)) return readPart(path, 0);
@@ -82,18 +75,27 @@ export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
   }
 
   async function readPart(path: string, from: number): Promise<Uint8Array> {
-    const part = `tail -c +${from + 1} -- ${shellQuote(path)} | head -c ${SANDBOX_CHUNK_BYTES} | base64 -w0`;
-    const { success, stdout, stderr } = await run("readFile", `set -o pipefail; ${part}`);
+    const part = `tail -c +${from + 1} -- "$1" | head -c ${SANDBOX_CHUNK_BYTES} | base64 -w0`;
+    const program = { operation: "readFile", script: `set -o pipefail; ${part}`, path };
+    const { success, stdout, stderr } = await programs.run(program);
     // The tail is cut short by the head that has enough.
-    if (!success && stdout === "") throw new Error(`readFile failed for ${path}: ${stderr}`);
+    if (!success && stdout === "") throw programFailure(program, stderr);
     return decodeBase64(stdout);
+  }
+
+  /** @param input a line that prints the bytes */
+  async function writeFrom(path: string, input: string): Promise<void> {
+    const program = { operation: "writeFile", script: WRITE, path, input };
+    const { success, stderr } = await programs.run(program);
+    if (success) return;
+    const code = readFileErrorCode(stderr);
+    throw code ? fileError(code, "open", path) : programFailure(program, stderr);
   }
 
   async function writeBytes(path: string, bytes: Uint8Array): Promise<void> {
     if (bytes.length > MAX_SANDBOX_FILE_BYTES) throw tooLarge(path, bytes.length);
-    if (bytes.length <= SANDBOX_CHUNK_BYTES) {
-      await call("writeFile", (stub) => stub.writeFile(path, encodeBase64(bytes), { encoding: "base64" }));
-      return;
+    if (bytes.length <= MAX_SANDBOX_INLINE_BYTES) {
+      return writeFrom(path, `printf %s ${shellQuote(encodeBase64(bytes))} | base64 -d`);
     }
     const parts: string[] = [];
     const token = newToken();
@@ -104,10 +106,10 @@ export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
         const content = encodeBase64(bytes.subarray(from, from + SANDBOX_CHUNK_BYTES));
         await call("writeFile", (stub) => stub.writeFile(part, content, { encoding: "base64" }));
       }
-      const { success, stderr } = await run("writeFile", `cat -- ${parts.join(" ")} > ${shellQuote(path)}`);
-      if (!success) throw new Error(`writeFile failed for ${path}: ${stderr}`);
+      await writeFrom(path, `cat -- ${parts.join(" ")}`);
     } finally {
-      await run("writeFile", `rm -f -- ${parts.join(" ")}`).catch(() => {});
+      // They are the SDK's.
+      await call("writeFile", (stub) => stub.exec(`rm -f -- ${parts.join(" ")}`, { cwd: "/" })).catch(() => {});
     }
   }
 
@@ -120,11 +122,11 @@ export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
       await writeBytes(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
     },
     async stat(path): Promise<FileStat> {
-      const q = shellQuote(path);
-      const answer = await run("stat", `LC_ALL=C stat -L -c '%s/%Y/%F' ${q} && LC_ALL=C stat -c '%F' ${q}`);
-      const [target = "", itself = ""] = answer.stdout.trim().split("\n");
-      const facts = factsOf(target);
-      if (!answer.success || facts === undefined) throw new Error(`stat failed for ${path}: ${answer.stderr}`);
+      const program = { operation: "stat", script: `${STAT} && stat -c %F -- "$1"`, path };
+      const { success, stdout, stderr } = await programs.run(program);
+      const [target = "", itself = ""] = stdout.trim().split("\n");
+      const facts = parseFacts(target);
+      if (!success || facts === undefined) throw programFailure(program, stderr);
       return {
         isFile: facts.kind.includes("regular"),
         isDirectory: facts.kind === "directory",
@@ -134,11 +136,10 @@ export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
       };
     },
     async readdir(path) {
-      const q = shellQuote(path);
       // The slash makes find look into a folder behind a link, and refuse what is no folder.
-      const answer = await run("readdir", `find ${q}/ -mindepth 1 -maxdepth 1 -printf '%f\\0'`);
-      if (!answer.success) throw new Error(`readdir failed for ${path}: ${answer.stderr}`);
-      return answer.stdout.split("\0").filter((name) => name !== "");
+      const script = `find "$1"/ -mindepth 1 -maxdepth 1 -printf '%f\\0'`;
+      const names = await programs.succeed({ operation: "readdir", script, path });
+      return names.split("\0").filter((name) => name !== "");
     },
     async exists(path) {
       try {
@@ -147,23 +148,24 @@ export function fileVerbs({ call, newToken }: FileVerbsOptions): FileVerbs {
         return false;
       }
     },
-    async mkdir(path, options) {
-      await call("mkdir", (stub) => stub.mkdir(path, options));
+    async mkdir(path, { recursive = false } = {}) {
+      await programs.succeed({ operation: "mkdir", script: `mkdir ${recursive ? "-p " : ""}-- "$1"`, path });
     },
     async rm(path, { recursive = false, force = false } = {}) {
-      if (!recursive && !force) {
-        await call("rm", (stub) => stub.deleteFile(path));
-        return;
-      }
       const flags = `${force ? "-f " : ""}${recursive ? "-r " : ""}`;
-      const { success, stderr } = await run("rm", `rm ${flags}-- ${shellQuote(path)}`);
-      if (!success) throw new Error(`rm failed for ${path}: ${stderr}`);
+      await programs.succeed({ operation: "rm", script: `rm ${flags}-- "$1"`, path });
     },
     async realPath(path) {
-      const { success, stdout } = await run("realPath", `realpath -mz -- ${shellQuote(path)}`);
+      const { success, stdout } = await programs.run({ operation: "realPath", script: `realpath -mz -- "$1"`, path });
       return success && stdout !== "" ? stdout.replace(/\0$/, "") : path;
     },
   };
+}
+
+function parseFacts(target: string): PathFacts | undefined {
+  const [size = "", seconds = "", ...kind] = target.split("/");
+  if (!/^\d+$/.test(size) || !/^-?\d+$/.test(seconds)) return undefined;
+  return { size: Number(size), mtimeMs: Number(seconds) * 1000, kind: kind.join("/") };
 }
 
 function throwIfUnreadable(path: string, { kind, size }: PathFacts): void {

@@ -24,8 +24,6 @@ export interface SandboxStub {
   readFile(path: string, options?: { encoding?: "base64" }): Promise<{ content: string; encoding?: string }>;
   writeFile(path: string, content: string, options?: { encoding?: "base64" }): Promise<unknown>;
   exists(path: string): Promise<{ exists: boolean }>;
-  mkdir(path: string, options?: { recursive?: boolean }): Promise<unknown>;
-  deleteFile(path: string): Promise<unknown>;
   /** The state of the container: `running`, `healthy`, `stopping`, `stopped`, `stopped_with_code`. */
   getState(): Promise<{ status: string }>;
 }

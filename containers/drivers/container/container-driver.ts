@@ -21,12 +21,9 @@ import {
   refuseCommand,
   resultOf,
 } from "../../exec-script.ts";
+import { IMAGE_USER, userEnvironment } from "../../sandbox-user.ts";
 import { containerFileVerbs } from "./file-verbs.ts";
 
-/** The image's unprivileged user; its home is the workspace. */
-const USER = "berth";
-/** The object's own program runs as root, whose environment is not the user's. */
-const USER_ENVIRONMENT = { HOME: "/workspace", USER, LOGNAME: USER, SHELL: "/bin/bash" };
 const MAX_HEADER_BYTES = 1024;
 
 /** The object was moved or restarted, not its container: what is keyed may be asked again. */
@@ -57,7 +54,7 @@ export function containerDriver(containers: ContainerNamespace, name: string): S
     const once = key === undefined;
     const request = {
       ...{ stateFolder: EXEC_STATE_FOLDER, id, command, cwd, timeoutMs, once },
-      ...{ user: USER, env: { ...USER_ENVIRONMENT, ...env } },
+      ...{ user: IMAGE_USER.name, env: { ...userEnvironment(IMAGE_USER), ...env } },
     };
     const stdin = commandBytes(command);
     // The command's own call answers once it is gone; a machine that cannot be told to end it has ended itself.
@@ -87,7 +84,7 @@ export function containerDriver(containers: ContainerNamespace, name: string): S
     ...containerFileVerbs(({ operation, script, path, stdin, maxBytes }) =>
       box().run(["env", "LC_ALL=C", "bash", "--norc", "-c", script, "bash", path], {
         operation,
-        user: USER,
+        user: IMAGE_USER.name,
         cwd: "/",
         maxBytes,
         ...(stdin && { stdin }),

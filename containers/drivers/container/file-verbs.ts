@@ -10,7 +10,7 @@ import { MAX_CONTAINER_FILE_BYTES } from "../../../durable-objects/protocol/limi
 import type { ProgramResult } from "../../container-rpc.ts";
 import { decodeText } from "../../decode-text.ts";
 import type { SandboxDriver } from "../../driver.ts";
-import { type FileErrorCode, fileError, nulByteError } from "../../file-errors.ts";
+import { type FileErrorCode, fileError, nulByteError, readFileErrorCode } from "../../file-errors.ts";
 import type { FileStat } from "../../sandbox.ts";
 
 /** Runs one of the programs below over a path; `operation` names the verb in errors. */
@@ -52,22 +52,6 @@ exec find -H "$1" -mindepth 1 -maxdepth 1 -printf '%f\\0'`,
   realPath: `exec readlink -mz -- "$1"`,
 } as const;
 
-/** What the C library says of a failed call, and the code it stands for. */
-const CODES: Readonly<Record<string, FileErrorCode>> = {
-  "No such file or directory": "ENOENT",
-  "Is a directory": "EISDIR",
-  "Not a directory": "ENOTDIR",
-  "File exists": "EEXIST",
-  "Directory not empty": "ENOTEMPTY",
-  "Too many levels of symbolic links": "ELOOP",
-  "Invalid argument": "EINVAL",
-  "Permission denied": "EACCES",
-  "Operation not permitted": "EPERM",
-  "Device or resource busy": "EBUSY",
-  "No space left on device": "ENOSPC",
-  "File name too long": "ENAMETOOLONG",
-};
-
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
@@ -84,8 +68,7 @@ function failure(program: FileProgram, syscall: string, { exitCode, stderr }: Pr
     const [own = "", at = syscall] = (said.split("\n").at(-1) ?? "").split(" ");
     return fileError(own as FileErrorCode, at, path);
   }
-  const [, reason = ""] = /: ([^:\n]+)$/.exec(said) ?? [];
-  const code = CODES[reason];
+  const code = readFileErrorCode(said);
   return code ? fileError(code, syscall, path) : new Error(`${operation} failed for ${path}: ${said || exitCode}`);
 }
 

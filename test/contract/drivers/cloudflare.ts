@@ -19,7 +19,7 @@ async function open({ cwd, ripgrep }: OpenOptions): Promise<OpenSandbox> {
   const double = await openSandboxSdk({ ripgrep });
   const real = (path: string) => join(double.root, path);
   const inner = await cloudflareSandbox(double.stub, {
-    ...{ cwd: real("/workspace"), script, stateFolder: real("/state") },
+    ...{ cwd: real("/workspace"), user: double.user, script, stateFolder: real("/state") },
   }).createSandbox({ id: "contract" });
   await inner.mkdir(real(cwd), { recursive: true });
   return {

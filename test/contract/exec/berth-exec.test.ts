@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { resultOf, sweepArguments } from "../../../containers/exec-script.ts";
+import { EXIT_NO_USER, resultOf, sweepArguments } from "../../../containers/exec-script.ts";
 import { ExecLab, SCRIPT } from "./exec-process.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -209,6 +209,15 @@ describe.skipIf(process.platform !== "linux")("berth-exec", () => {
       env: { HOME: "/workspace" },
     });
     expect(stdout).toBe("1234\n/workspace\nx\n");
+  });
+
+  it("does not start the command of a user that the machine does not know", async () => {
+    const request = { user: "no-such-user", id: "nobody" };
+    expect(await lab.run("true", request).raw).toMatchObject({
+      code: EXIT_NO_USER,
+      stderr: "berth-exec: there is no user no-such-user\n",
+    });
+    expect(existsSync(join(lab.stateFolder, "nobody"))).toBe(false);
   });
 });
 
