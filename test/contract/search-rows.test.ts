@@ -55,23 +55,6 @@ describe.each(cases)("searching with $backend over $name", ({ driver, backend, r
     else it.skip(`${consequence} (${id}): ${why}`, test);
   }
 
-  it.runIf(ripgrep)("goes on with ripgrep although the probe for it was killed", async () => {
-    await put({ "probe/a.txt": "λόγος\n" });
-    const params = { pattern: "\\p{Greek}+", path: "probe" };
-    const killing = (times: number): Sandbox => {
-      let left = times;
-      const exec: Sandbox["exec"] = async (command, options) =>
-        command === "rg --version" && left-- > 0
-          ? { stdout: "", stderr: "", exitCode: 137 }
-          : open.sandbox.exec(command, options);
-      return { ...open.sandbox, exec };
-    };
-    const found = "probe/a.txt:1:λόγος";
-    expect(await textOf(createGrepTool(killing(1)), params)).toBe(found);
-    const twice = createGrepTool(killing(2));
-    expect([await textOf(twice, params), await textOf(twice, params)]).toEqual(["No matches found.", found]);
-  });
-
   row("D3", "takes a start that looks like an option for a folder and deletes nothing", async () => {
     const scoped = await driver.open({ cwd: "/workspace", ripgrep });
     await scoped.putFile("/workspace/keep/a.txt", Buffer.from("precious"));
