@@ -10,8 +10,8 @@ import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.
 import type { World } from "./world.ts";
 
 export interface PlannedCall {
-  /** A command, a file to write, or a durable tool. */
-  kind: "ledger" | "file" | "steps";
+  /** A command, a file to write, a durable tool, or one that writes state. */
+  kind: "ledger" | "file" | "steps" | "tally";
   line: string;
 }
 
@@ -23,7 +23,7 @@ export interface Plan {
 
 function argumentsOf({ kind, line }: PlannedCall): { name: string; arguments: Record<string, string> } {
   if (kind === "file") return { name: "write", arguments: { path: line, content: `content of ${line}` } };
-  return { name: kind === "ledger" ? "bash" : "steps", arguments: { command: line } };
+  return { name: kind === "ledger" ? "bash" : kind, arguments: { command: line } };
 }
 
 const USAGE = {

@@ -1,43 +1,64 @@
-/** The agent of a simulated run: a shell, files, and a durable tool of its own. */
+/** The agent of a simulated run: a shell, files, a durable tool of its own, and in some runs hooks. */
 
 import { Type } from "@sinclair/typebox";
-import type { RenderedAgent } from "../../durable-objects/agent/agent.ts";
-import { createDurableTool } from "../../durable-objects/agent/author-tool.ts";
+import type { Agent, RenderedAgent } from "../../durable-objects/agent/agent.ts";
+import { useModel, useSandbox, useTool } from "../../durable-objects/agent/index.ts";
+import { renderAgent } from "../../durable-objects/agent/render-agent.ts";
+import type { RenderRuntime } from "../../durable-objects/agent/render-runtime.ts";
+import type { Settings } from "../../durable-objects/protocol/settings.ts";
+import { useSimulatedHooks } from "./simulated-hooks.ts";
 import type { World } from "./world.ts";
 
-/** @param version instructions change with every deployment; the frozen prompt must not. */
-export function renderSimulatedAgent(world: World, instance: number, version: number): RenderedAgent {
+const SETTINGS: Settings = {
+  model: "sim/sim",
+  contextWindow: 1_000_000,
+  maxTokens: 10_000,
+  anthropic: {},
+  openai: {},
+  sandbox: "none",
+  auth: { tokens: [], openForDevelopment: false },
+};
+
+export interface SimulatedRender {
+  world: World;
+  instance: number;
+  /** Instructions change with every deployment; the frozen prompt must not. */
+  version: number;
+  hasHooks: boolean;
+  runtime: RenderRuntime;
+}
+
+export function renderSimulatedAgent(render: SimulatedRender): RenderedAgent {
+  const { world, instance, version, hasHooks, runtime } = render;
   const sandbox = world.workspace.sandbox(instance);
-  const steps = createDurableTool({
-    name: "steps",
-    description: "Does two steps, each once.",
-    input: Type.Object({ command: Type.String() }),
-    durable: true,
-    async run({ data, step }) {
-      const { command } = data as { command: string };
-      for (const part of ["a", "b"]) {
-        // A step is recorded once; its work may be cut before that, so it is keyed like everything outside.
-        await step?.do(
-          part,
-          async () => (await sandbox.exec(`${command}/${part}`, { key: `${command}/${part}` })).stdout,
-        );
-      }
-      return `did ${command}`;
-    },
-  });
-  return {
-    instructions: `Do the plan. (${version})`,
-    model: { spec: "sim/sim", thinkingLevel: "off" },
-    sandbox: {
-      factory: {
-        kind: "sim",
-        async createSandbox() {
-          // Nobody hears an abort here: the supervisor must settle over it.
-          if (world.random.chance(0.01)) await new Promise(() => {});
-          return sandbox;
-        },
+  const agent: Agent = () => {
+    useModel("sim/sim", { thinkingLevel: "off" });
+    useSandbox({
+      kind: "sim",
+      async createSandbox() {
+        // Nobody hears an abort here: the supervisor must settle over it.
+        if (world.random.chance(0.01)) await new Promise(() => {});
+        return sandbox;
       },
-    },
-    tools: [steps],
+    });
+    useTool({
+      name: "steps",
+      description: "Does two steps, each once.",
+      input: Type.Object({ command: Type.String() }),
+      durable: true,
+      async run({ data: { command }, step }) {
+        for (const part of ["a", "b"]) {
+          // A step is recorded once; its work may be cut before that, so it is keyed like everything outside.
+          await step?.do(
+            part,
+            async () => (await sandbox.exec(`${command}/${part}`, { key: `${command}/${part}` })).stdout,
+          );
+        }
+        return `did ${command}`;
+      },
+    });
+    if (hasHooks) useSimulatedHooks(world);
+    return `Do the plan. (${version})`;
   };
+  return renderAgent({ name: "sim", agent, http: true }, { id: "one", settings: SETTINGS, runtime });
 }
