@@ -16,6 +16,7 @@ import { ROOT_THREAD } from "../protocol/records.ts";
 import type {
   Admission,
   AttachmentAnswer,
+  PromptView,
   QueueView,
   Receipt,
   SettledAnswer,
@@ -28,7 +29,8 @@ import { createAttemptAccess } from "./attempt-access.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
+import { readSurface, readWorkspaceGeneration, writeSurface, writeWorkspaceGeneration } from "./store/environment.ts";
+import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
@@ -38,7 +40,7 @@ import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
-import type { AttemptEnd, AttemptPorts, PromptPort } from "./turn/ports.ts";
+import type { AttemptEnd, AttemptPorts, EnvironmentPort, PromptPort } from "./turn/ports.ts";
 import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
@@ -66,6 +68,8 @@ export interface Engine {
   abort(submissionId?: string): boolean;
   readSubmission(submissionId: string): SubmissionView;
   readQueue(): QueueView;
+  /** The newest frozen prompt, or that of an epoch. */
+  readPrompt(epoch?: number): PromptView | undefined;
   /** What a submission came to, at the latest after `ms`. */
   waitSettled(submissionId: string, ms: number): Promise<SettledAnswer | undefined>;
   readAttachment(attachmentId: string): AttachmentAnswer;
@@ -81,12 +85,28 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function promptPort(prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+function environmentPort(db: Database, log: AttemptLog): EnvironmentPort {
   return {
-    read: () => prompts.latest()?.text,
-    freeze(text) {
+    readTold: () => readSurface(db),
+    readGeneration: () => readWorkspaceGeneration(db),
+    note: ({ surface, generation }, told) =>
+      log.write(() => {
+        if (surface) writeSurface(db, surface);
+        if (generation !== undefined) writeWorkspaceGeneration(db, generation);
+        log.append(told);
+      }),
+  };
+}
+
+function promptPort(db: Database, prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+  return {
+    read: () => prompts.read()?.text,
+    freeze(text, told) {
       const sha256 = sha256Hex(text);
-      log.write(() => prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text }));
+      log.write(() => {
+        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
+        writeSurface(db, told);
+      });
     },
   };
 }
@@ -156,15 +176,8 @@ export function createEngine(parts: EngineParts): Engine {
           return journal.isWatched;
         },
       },
-      prompt: promptPort(prompts, clock, log),
-      workspace: {
-        readGeneration: () => readWorkspaceGeneration(db),
-        noteGeneration: (generation, told) =>
-          log.write(() => {
-            writeWorkspaceGeneration(db, generation);
-            log.append(told);
-          }),
-      },
+      prompt: promptPort(db, prompts, clock, log),
+      environment: environmentPort(db, log),
       resolveModel: parts.resolveModel,
       openSandbox,
       locks,
@@ -236,6 +249,7 @@ export function createEngine(parts: EngineParts): Engine {
     abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
     readSubmission: (submissionId) => readSubmissionView(views, submissionId),
     readQueue: () => readQueueView(views),
+    readPrompt: (epoch) => prompts.read(epoch),
     waitSettled: (submissionId, ms) => stream.waitFor(ms, () => readSettledAnswer(views, submissionId)),
     readAttachment(attachmentId) {
       const head = attachments.readHead(attachmentId);

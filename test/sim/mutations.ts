@@ -2,14 +2,8 @@
  * Fences and guards, each to be switched off in turn: the simulator must notice. A text that is no longer there is an
  * error, so that the list follows the code.
  */
-export interface Mutation {
-  /** The guard that is off, as a name for the report. */
-  name: string;
-  /** Below `durable-objects/`. */
-  file: string;
-  find: string;
-  replace: string;
-}
+import { HOOK_MUTATIONS } from "./hook-mutations.ts";
+import type { Mutation } from "./mutation.ts";
 
 const LIFECYCLE = "conversation/submission-lifecycle.ts";
 const SUPERVISOR = "conversation/supervisor.ts";
@@ -24,8 +18,6 @@ const LOOP = "conversation/turn/loop.ts";
 const STEP_WRITER = "conversation/turn/step-writer.ts";
 const TRANSCRIPT = "conversation/turn/transcript.ts";
 const CHUNKS = "conversation/projection/chunks.ts";
-const ACCESS = "conversation/attempt-access.ts";
-const HOOKS = "conversation/turn/response-hooks.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -231,7 +223,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "P1: the prompt is composed anew for every attempt",
     file: ENGINE,
-    find: "    read: () => prompts.latest()?.text,",
+    find: "    read: () => prompts.read()?.text,",
     replace: "    read: () => undefined,",
   },
   {
@@ -242,75 +234,28 @@ export const MUTATIONS: readonly Mutation[] = [
       "    if (transcript.lastSeq === 0) for (const record of journal.readTranscript(0)) transcript.apply(record);\n",
   },
   {
-    name: "4: the start of a message is not looked for",
-    file: HOOKS,
-    find: "if (callbacks.length === 0 || response.hasStartRun(delivery.submissionId)) return;",
-    replace: "if (callbacks.length === 0) return;",
-  },
-  {
-    name: "4: a message is read before its start callbacks have run",
-    file: HOOKS,
-    find: "        await startMessage(next);\n",
-    replace: "        if (next.submissionId === submissionId) await startMessage(next);\n",
-  },
-  {
-    name: "4: a seam's records and its writes are two transactions",
-    file: ACCESS,
-    find: "store(write);\n          log.append(bodies);\n        });",
-    replace: "store(write);\n        });\n        log.append(bodies);",
-  },
-  {
-    name: "4: a result and its call's writes are two transactions",
-    file: ACCESS,
-    find: "      return log.append(bodies);\n    });",
-    replace: "      return [];\n    }).concat(log.append(bodies));",
-  },
-  {
-    name: "4: a call that was cut keeps its writes",
-    file: "conversation/turn/bind-writes.ts",
-    find: "        if (signal?.aborted || isUnknown) seams.discard(seam);\n",
-    replace: "        if (isUnknown) seams.discard(seam);\n",
-  },
-  {
-    name: "4: a step does not say that it awaits a finish cycle",
-    file: LOOP,
-    find: "step?.complete(message, parts.awaitsFinish());",
-    replace: "step?.complete(message);",
-  },
-  {
-    name: "2.5: a response counts as complete without its finish cycle",
-    file: STANDING,
-    find: "!last.body.awaitsFinish",
-    replace: "true",
-  },
-  {
-    name: "2.5: a response counts as complete before its response hooks have run",
-    file: STANDING,
-    find: "cycle ? !cycle.responseFinish :",
-    replace: "cycle ? true :",
-  },
-  {
-    name: "4: a finish cycle that was closed runs again",
-    file: HOOKS,
-    find: "if (!standing.isFinishClosed && (await runFinishCycle(",
-    replace: "if ((await runFinishCycle(",
-  },
-  {
-    name: "4: a response starts again after a crash",
-    file: HOOKS,
-    find: `    if (records.some((record) => isRecordOf(record, "assistant") || isRecordOf(record, "metadata"))) return;\n`,
+    name: "5: what was told is noted, and its signals are not",
+    file: ENGINE,
+    find: "        log.append(told);\n",
     replace: "",
   },
   {
-    name: "1.8: data and metadata come before the message they belong to",
-    file: ACCESS,
-    find: "      lifecycle.ensureShown(submission);\n",
+    name: "5: signals are told, and not noted as told",
+    file: ENGINE,
+    find: "        if (surface) writeSurface(db, surface);\n",
     replace: "",
   },
   {
-    name: "1.7: the marker of a joined message parts the response in a snapshot",
-    file: "conversation/projection/snapshot.ts",
-    find: ` && body.type !== "agent_start_run"`,
-    replace: "",
+    name: "5: signals are told in a transaction of their own, before they are noted",
+    file: ENGINE,
+    find: "    note: ({ surface, generation }, told) =>\n      log.write(() => {",
+    replace: "    note: ({ surface, generation }, told) => log.append(told) && log.write(() => {\n        told = [];",
   },
+  {
+    name: "5: changes that came about while nothing ran are not told",
+    file: "conversation/turn/environment.ts",
+    find: "const signals = this.#told ? findDrift(",
+    replace: "const signals = this.#told && this.#ports.attempt > 1 ? findDrift(",
+  },
+  ...HOOK_MUTATIONS,
 ];

@@ -77,7 +77,6 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const world = new World(random);
   const hasHooks = random.chance(0.4);
   const log: ModelLog = { faults: [], requests: [] };
-  const model = scriptedModel(world, log);
   const violations: string[] = [];
   const admitted: Admitted[] = [];
   let counter = 0;
@@ -102,7 +101,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       render: (_born, runtime) =>
         renderSimulatedAgent({ world, instance: instance.number, version, hasHooks, runtime }),
       durabilityOf: () => DEFAULT_DURABILITY,
-      resolveModel: () => model,
+      resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
       runAttempt,
       report(event, fields) {
         world.note(`report ${event} ${String(fields.error ?? "").split("\n")[0]}`);
@@ -211,7 +210,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const { trace, crashes } = world;
   const { losses } = world.workspace;
   const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };
-  if (!last.readInstance()) return { violations, ...result, outcomes: {} };
+  if (!last.readInstance()) {
+    world.close();
+    return { violations, ...result, outcomes: {} };
+  }
   const real = JSON.stringify((await readSnapshot(last)).messages);
   for (const reader of readers) {
     await reader.poll(last);
@@ -220,6 +222,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   }
   const outcomes: Record<string, number> = {};
   for (const outcome of ["completed", "failed", "aborted"]) outcomes[outcome] = world.count(`outcome = '${outcome}'`);
+  world.close();
   return { violations, ...result, outcomes };
 }
 

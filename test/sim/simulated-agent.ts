@@ -57,6 +57,8 @@ export function renderSimulatedAgent(render: SimulatedRender): RenderedAgent {
         return `did ${command}`;
       },
     });
+    // A tool that comes and goes with the deployments.
+    if (version % 2 === 1) useTool({ name: "extra", description: "Does nothing.", run: () => "nothing" });
     if (hasHooks) useSimulatedHooks(world);
     return `Do the plan. (${version})`;
   };

@@ -9,6 +9,7 @@ import type { Fault } from "../../protocol/errors.ts";
 import type { Ids } from "../../protocol/ids.ts";
 import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
 import type { TokenUsage } from "../../protocol/submission.ts";
+import type { Surface } from "../../protocol/surface.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 import type { Standing } from "../recovery/standing.ts";
 
@@ -37,15 +38,19 @@ export interface AttemptJournal {
 export interface PromptPort {
   /** The frozen prompt's text, or nothing before the first contact. */
   read(): string | undefined;
-  /** Stores the text as the first epoch; throws `StaleAttemptError` when the attempt was overtaken. */
-  freeze(text: string): void;
+  /**
+   * Stores the text as the first epoch, with what it tells the model it has; throws `StaleAttemptError` when the attempt
+   * was overtaken.
+   */
+  freeze(text: string, told: Surface): void;
 }
 
-/** Which file system the conversation's sandbox had when it was last looked at. */
-export interface WorkspacePort {
+/** What the model was last told it has, and which file system its sandbox had when it was last looked at. */
+export interface EnvironmentPort {
+  readTold(): Surface | undefined;
   readGeneration(): string | undefined;
-  /** Stores the id and appends the records in one transaction; throws `StaleAttemptError` when overtaken. */
-  noteGeneration(generation: string, told: readonly RecordBody[]): void;
+  /** Stores what is given and appends the records that tell it, in one transaction; throws when overtaken. */
+  note(noted: { surface?: Surface; generation?: string }, told: readonly RecordBody[]): void;
 }
 
 /** A stretch of agent code whose writes become durable together, or not at all. */
@@ -108,7 +113,7 @@ export interface AttemptPorts {
   readAttachment(id: string): string | undefined;
   journal: AttemptJournal;
   prompt: PromptPort;
-  workspace: WorkspacePort;
+  environment: EnvironmentPort;
   /** @param delivery the message in front of the model; absent: the newest. */
   render(delivery?: Delivery): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;

@@ -8,6 +8,7 @@
  *
  * Source: contract RUNTIME 2.4, 2.5, 2.7, 4.
  */
+import type { RenderedAgent } from "../../agent/agent.ts";
 import { type AgentStartContext, noEventHooks, type ResponseSummary } from "../../agent/event-hooks.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { MAX_FINISH_CONTINUATIONS } from "../../protocol/limits.ts";
@@ -21,8 +22,8 @@ export interface ResponseHooks {
   beforeRequest(): Promise<void>;
   /** Where the response would stop: it goes on, or it is settled. */
   reachEnd(): Promise<"joined" | "settled">;
-  /** Whether the step that is being made must be followed by a finish cycle. */
-  readonly awaitsFinish: boolean;
+  /** Whether a step made under this render must be followed by a finish cycle. */
+  isFinishDeclared(rendered: RenderedAgent): boolean;
 }
 
 export function createResponseHooks(ports: AttemptPorts): ResponseHooks {
@@ -30,7 +31,6 @@ export function createResponseHooks(ports: AttemptPorts): ResponseHooks {
   /** Messages this attempt need not look at again. */
   const started = new Set<string>();
   let isResponseStarted = false;
-  let awaitsFinish = false;
 
   const readHooks = (delivery?: Delivery) => ports.render(delivery).eventHooks ?? noEventHooks();
 
@@ -121,8 +121,8 @@ export function createResponseHooks(ports: AttemptPorts): ResponseHooks {
   }
 
   return {
-    get awaitsFinish() {
-      return awaitsFinish;
+    isFinishDeclared({ eventHooks = noEventHooks() }) {
+      return eventHooks.agentFinish.length > 0 || eventHooks.responseFinish.length > 0;
     },
     async beforeRequest() {
       if (!isResponseStarted) startResponse();
@@ -135,8 +135,6 @@ export function createResponseHooks(ports: AttemptPorts): ResponseHooks {
         await startMessage(next);
         started.add(next.submissionId);
       }
-      const { agentFinish, responseFinish } = readHooks();
-      awaitsFinish = agentFinish.length > 0 || responseFinish.length > 0;
     },
     async reachEnd() {
       ports.joinQueued();
