@@ -2,14 +2,8 @@
  * Fences and guards, each to be switched off in turn: the simulator must notice. A text that is no longer there is an
  * error, so that the list follows the code.
  */
-export interface Mutation {
-  /** The guard that is off, as a name for the report. */
-  name: string;
-  /** Below `durable-objects/`. */
-  file: string;
-  find: string;
-  replace: string;
-}
+import { HOOK_MUTATIONS } from "./hook-mutations.ts";
+import type { Mutation } from "./mutation.ts";
 
 const LIFECYCLE = "conversation/submission-lifecycle.ts";
 const SUPERVISOR = "conversation/supervisor.ts";
@@ -271,4 +265,5 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "const signals = this.#told ? findDrift(",
     replace: "const signals = this.#told && this.#ports.attempt > 1 ? findDrift(",
   },
+  ...HOOK_MUTATIONS,
 ];

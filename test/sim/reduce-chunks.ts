@@ -15,6 +15,19 @@ function closeLast(parts: WirePart[]): void {
   if (isText(last)) last.state = "done";
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function merge(base: Record<string, unknown>, next: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(next)) {
+    const known = merged[key];
+    merged[key] = isObject(known) && isObject(value) ? merge(known, value) : value;
+  }
+  return merged;
+}
+
 export function reduceChunks(
   chunks: readonly unknown[],
   from: ReducedConversation = { messages: [], settlements: [] },
@@ -37,6 +50,15 @@ export function reduceChunks(
       const { messageId: id, submissionId, turnId } = chunk;
       const head = { id, role: "assistant", purpose: "assistant", display: "visible" } as const;
       messages.push({ ...head, ...(submissionId && { submissionId }), ...(turnId && { turnId }), parts: [] });
+    } else if (chunk.type === "message-metadata") {
+      const message = find(chunk.messageId);
+      if (message) message.metadata = merge(message.metadata ?? {}, chunk.metadata);
+    } else if (chunk.type === "data-part") {
+      const parts = find(chunk.messageId)?.parts ?? [];
+      const part: WirePart = { type: `data-${chunk.name}`, data: chunk.data };
+      const index = parts.findIndex((other) => other.type === part.type);
+      if (index < 0) parts.push(part);
+      else parts[index] = part;
     } else if (chunk.type === "message-delta") {
       const parts = find(chunk.messageId)?.parts ?? [];
       const last = parts.at(-1);

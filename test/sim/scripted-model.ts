@@ -10,8 +10,11 @@ import { WORKSPACE_LOST } from "../../durable-objects/prompt/environment-change.
 import type { World } from "./world.ts";
 
 export interface PlannedCall {
-  /** A command, a file to write, a durable tool, or a tool with a scratch conversation (durable: `askAgain`). */
-  kind: "ledger" | "file" | "steps" | "ask" | "askAgain";
+  /**
+   * A command, a file to write, a durable tool, a tool with a scratch conversation (durable: `askAgain`), or one that
+   * writes state.
+   */
+  kind: "ledger" | "file" | "steps" | "ask" | "askAgain" | "tally";
   line: string;
 }
 

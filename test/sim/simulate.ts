@@ -7,6 +7,7 @@ import { createEngine, type Engine } from "../../durable-objects/conversation/en
 import { readSchemaVersion } from "../../durable-objects/conversation/store/migrations.ts";
 import { runAttempt } from "../../durable-objects/conversation/turn/run-attempt.ts";
 import type { IdPrefix } from "../../durable-objects/protocol/ids.ts";
+import { findHookViolations } from "./hook-invariants.ts";
 import { type Admitted, findIdle, findUnwatched, findViolations } from "./invariants.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { type ModelLog, type Plan, scriptedModel } from "./scripted-model.ts";
@@ -51,20 +52,21 @@ function takeDue<T extends { at: number }>(events: T[], now: number): T | undefi
 }
 
 const KINDS = ["ledger", "ledger", "ledger", "file", "steps", "ask", "askAgain"] as const;
+const KINDS_WITH_HOOKS = [...KINDS, "tally", "tally", "tally"] as const;
 
-function planTurns(random: Random, name: string): Plan["turns"] {
+function planTurns(random: Random, name: string, hasHooks: boolean): Plan["turns"] {
   return Array.from({ length: random.below(3) }, (_, turn) =>
     Array.from({ length: 1 + random.below(3) }, (_unused, call) => ({
-      kind: random.pick(KINDS),
+      kind: random.pick(hasHooks ? KINDS_WITH_HOOKS : KINDS),
       line: `${name}.${turn}.${call}`,
     })),
   );
 }
 
-function planPosts(random: Random, now: number): Post[] {
+function planPosts(random: Random, now: number, hasHooks: boolean): Post[] {
   return Array.from({ length: 1 + random.below(4) }, (_, i) => ({
     at: now + random.below(9000),
-    plan: { name: `m${i}`, turns: planTurns(random, `m${i}`) },
+    plan: { name: `m${i}`, turns: planTurns(random, `m${i}`, hasHooks) },
     ...(random.chance(0.5) && { key: `key-${i}` }),
   }));
 }
@@ -73,6 +75,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const random = seededRandom(seed);
   const maxCrashes = options.maxCrashes ?? MAX_CRASHES;
   const world = new World(random);
+  const hasHooks = random.chance(0.4);
   const log: ModelLog = { faults: [], requests: new Map() };
   const violations: string[] = [];
   const admitted: Admitted[] = [];
@@ -95,7 +98,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       sandboxKind: "sim",
       createSandboxHost: () => ({ files: undefined as never }),
       findInitialDataFault: () => undefined,
-      render: () => renderSimulatedAgent(world, instance.number, version),
+      render: (_born, runtime) =>
+        renderSimulatedAgent({ world, instance: instance.number, version, hasHooks, runtime }),
       durabilityOf: () => DEFAULT_DURABILITY,
       resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
       runAttempt,
@@ -129,7 +133,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const mayCrash = (): boolean => world.crashes < maxCrashes && world.now < calmAt;
 
   const readers = [new SimulatedReader(false), new SimulatedReader(true)];
-  const posts = planPosts(random, world.now);
+  const posts = planPosts(random, world.now, hasHooks);
   const aborts: Abort[] = [];
   if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: true });
   if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: false });
@@ -202,6 +206,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   world.calm();
   const last = boot();
   violations.push(...(await findViolations(world, last, admitted, log)));
+  if (hasHooks) violations.push(...findHookViolations(world));
   const { trace, crashes } = world;
   const { losses } = world.workspace;
   const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };

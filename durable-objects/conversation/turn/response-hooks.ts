@@ -8,6 +8,7 @@
  *
  * Source: contract RUNTIME 2.4, 2.5, 2.7, 4.
  */
+import type { RenderedAgent } from "../../agent/agent.ts";
 import {
   type AgentStartCallback,
   type AgentStartContext,
@@ -27,8 +28,8 @@ export interface ResponseHooks {
   beforeRequest(): Promise<void>;
   /** Where the response would stop: it goes on, or it is settled. */
   reachEnd(): Promise<"joined" | "settled">;
-  /** Whether the step that is being made must be followed by a finish cycle. */
-  readonly awaitsFinish: boolean;
+  /** Whether a step made under this render must be followed by a finish cycle. */
+  isFinishDeclared(rendered: RenderedAgent): boolean;
 }
 
 /** @param harnesses for the callbacks that ask for one. */
@@ -37,7 +38,6 @@ export function createResponseHooks(ports: AttemptPorts, harnesses: HarnessSourc
   /** Messages this attempt need not look at again. */
   const started = new Set<string>();
   let isResponseStarted = false;
-  let awaitsFinish = false;
 
   const readHooks = (delivery?: Delivery) => ports.render(delivery).eventHooks ?? noEventHooks();
 
@@ -132,8 +132,8 @@ export function createResponseHooks(ports: AttemptPorts, harnesses: HarnessSourc
   }
 
   return {
-    get awaitsFinish() {
-      return awaitsFinish;
+    isFinishDeclared({ eventHooks = noEventHooks() }) {
+      return eventHooks.agentFinish.length > 0 || eventHooks.responseFinish.length > 0;
     },
     async beforeRequest() {
       if (!isResponseStarted) startResponse();
@@ -146,8 +146,6 @@ export function createResponseHooks(ports: AttemptPorts, harnesses: HarnessSourc
         await startMessage(next);
         started.add(next.submissionId);
       }
-      const { agentFinish, responseFinish } = readHooks();
-      awaitsFinish = agentFinish.length > 0 || responseFinish.length > 0;
     },
     async reachEnd() {
       ports.joinQueued();

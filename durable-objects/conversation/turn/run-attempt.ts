@@ -25,6 +25,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   if (ports.signal.aborted) return { kind: "cut" };
   if (isAtEnd && (await hooks.reachEnd()) === "settled") return { kind: "settled" };
 
+  let rendered = first;
   const end = await runLoop({
     ports,
     model,
@@ -33,10 +34,11 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
     transcript: new Transcript(ports.readAttachment),
     async prepareRequest() {
       await hooks.beforeRequest();
-      return environment.follow(ports.render());
+      rendered = ports.render();
+      return environment.follow(rendered);
     },
     reachEnd: () => hooks.reachEnd(),
-    awaitsFinish: () => hooks.awaitsFinish,
+    awaitsFinish: () => hooks.isFinishDeclared(rendered),
   });
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };
