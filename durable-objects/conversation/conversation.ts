@@ -19,6 +19,7 @@ import type {
   ConversationRpc,
   HeadAnswer,
   HistoryPageQuery,
+  PromptView,
   QueueView,
   ReadAnswer,
   Receipt,
@@ -137,6 +138,10 @@ export function conversationClass(options: ConversationOptions) {
 
     readQueue(): Promise<Answer<QueueView>> {
       return this.#inConversation((engine) => engine.readQueue());
+    }
+
+    readPrompt(epoch?: number): Promise<Answer<PromptView | null>> {
+      return this.#inConversation((engine) => engine.readPrompt(epoch) ?? null);
     }
 
     abort(submissionId?: string): Promise<Answer<{ aborted: boolean }>> {

@@ -15,6 +15,7 @@ import { ROOT_THREAD } from "../protocol/records.ts";
 import type {
   Admission,
   AttachmentAnswer,
+  PromptView,
   QueueView,
   Receipt,
   SettledAnswer,
@@ -25,7 +26,8 @@ import { admitSubmission } from "./admission.ts";
 import { byteSource } from "./byte-source.ts";
 import { type AttachmentStore, createAttachmentStore } from "./store/attachments.ts";
 import type { Database } from "./store/database.ts";
-import { type Instance, readInstance, readWorkspaceGeneration, writeWorkspaceGeneration } from "./store/instance.ts";
+import { readSurface, readWorkspaceGeneration, writeSurface, writeWorkspaceGeneration } from "./store/environment.ts";
+import { type Instance, readInstance } from "./store/instance.ts";
 import { Journal } from "./store/journal.ts";
 import { readSchemaVersion } from "./store/migrations.ts";
 import { createPromptStore, type PromptStore } from "./store/prompts.ts";
@@ -34,7 +36,14 @@ import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, type AttemptLog, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
-import type { AttemptEnd, AttemptJournal, AttemptPorts, PromptPort, ThreadPorts } from "./turn/ports.ts";
+import type {
+  AttemptEnd,
+  AttemptJournal,
+  AttemptPorts,
+  EnvironmentPort,
+  PromptPort,
+  ThreadPorts,
+} from "./turn/ports.ts";
 import { readQueueView, readSettledAnswer, readSubmissionView, submissionNotFound } from "./views.ts";
 
 export interface EngineParts {
@@ -60,6 +69,8 @@ export interface Engine {
   abort(submissionId?: string): boolean;
   readSubmission(submissionId: string): SubmissionView;
   readQueue(): QueueView;
+  /** The newest frozen prompt, or that of an epoch. */
+  readPrompt(epoch?: number): PromptView | undefined;
   /** What a submission came to, at the latest after `ms`. */
   waitSettled(submissionId: string, ms: number): Promise<SettledAnswer | undefined>;
   readAttachment(attachmentId: string): AttachmentAnswer;
@@ -75,12 +86,28 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function promptPort(prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+function environmentPort(db: Database, log: AttemptLog): EnvironmentPort {
   return {
-    read: () => prompts.latest()?.text,
-    freeze(text) {
+    readTold: () => readSurface(db),
+    readGeneration: () => readWorkspaceGeneration(db),
+    note: ({ surface, generation }, told) =>
+      log.write(() => {
+        if (surface) writeSurface(db, surface);
+        if (generation !== undefined) writeWorkspaceGeneration(db, generation);
+        log.append(told);
+      }),
+  };
+}
+
+function promptPort(db: Database, prompts: PromptStore, clock: Clock, log: AttemptLog): PromptPort {
+  return {
+    read: () => prompts.read()?.text,
+    freeze(text, told) {
       const sha256 = sha256Hex(text);
-      log.write(() => prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text }));
+      log.write(() => {
+        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
+        writeSurface(db, told);
+      });
     },
   };
 }
@@ -151,15 +178,8 @@ export function createEngine(parts: EngineParts): Engine {
       readAttachment: (id) => readBase64(attachments, id),
       ...openThread(ROOT_THREAD),
       openThread,
-      prompt: promptPort(prompts, clock, log),
-      workspace: {
-        readGeneration: () => readWorkspaceGeneration(db),
-        noteGeneration: (generation, told) =>
-          log.write(() => {
-            writeWorkspaceGeneration(db, generation);
-            log.append(told);
-          }),
-      },
+      prompt: promptPort(db, prompts, clock, log),
+      environment: environmentPort(db, log),
       render: () => parts.render(requireInstance(readBorn())),
       resolveModel: parts.resolveModel,
       locks,
@@ -221,6 +241,7 @@ export function createEngine(parts: EngineParts): Engine {
     abort: (submissionId) => (submissionId === undefined ? abortAll() : abortOne(submissionId)),
     readSubmission: (submissionId) => readSubmissionView(views, submissionId),
     readQueue: () => readQueueView(views),
+    readPrompt: (epoch) => prompts.read(epoch),
     waitSettled: (submissionId, ms) => stream.waitFor(ms, () => readSettledAnswer(views, submissionId)),
     readAttachment(attachmentId) {
       const head = attachments.readHead(attachmentId);

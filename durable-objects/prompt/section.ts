@@ -3,6 +3,7 @@
  *
  * Source: contract RUNTIME 5.
  */
+import type { CatalogueEntry } from "../protocol/surface.ts";
 
 /** What was found in the sandbox at composition. */
 export interface Workspace {
@@ -13,11 +14,6 @@ export interface Workspace {
   entries: string[];
   /** How many names were left out. */
   omitted: number;
-}
-
-export interface CatalogueEntry {
-  name: string;
-  description: string;
 }
 
 export interface PromptInput {
@@ -38,6 +34,10 @@ export interface PromptSection {
   render(input: PromptInput): string | undefined;
 }
 
+export function catalogueLine({ name, description }: CatalogueEntry): string {
+  return `- **${name}** — ${description}`;
+}
+
 export function renderCatalogue(entries: readonly CatalogueEntry[]): string {
-  return entries.map((entry) => `- **${entry.name}** — ${entry.description}`).join("\n");
+  return entries.map(catalogueLine).join("\n");
 }

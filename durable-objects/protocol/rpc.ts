@@ -97,6 +97,17 @@ export interface HeadAnswer {
   offset: string;
 }
 
+/** A frozen system prompt. */
+export interface PromptView {
+  /** 1 for the first; each compaction adds one. */
+  epoch: number;
+  /** Milliseconds since the epoch of time. */
+  composedAt: number;
+  /** Of the text in UTF-8, in hex. */
+  sha256: string;
+  text: string;
+}
+
 export interface ConversationRpc {
   /** A large admission comes as its JSON text in UTF-8: a string of RPC may count two bytes a unit. */
   admit(admission: Admission | Uint8Array): Promise<Answer<Receipt>>;
@@ -108,6 +119,8 @@ export interface ConversationRpc {
   readAttachment(attachmentId: string): Promise<Answer<AttachmentAnswer>>;
   readSubmission(submissionId: string): Promise<Answer<SubmissionView>>;
   readQueue(): Promise<Answer<QueueView>>;
+  /** The newest prompt or that of an epoch; `null` where there is none. */
+  readPrompt(epoch?: number): Promise<Answer<PromptView | null>>;
   abort(submissionId?: string): Promise<Answer<{ aborted: boolean }>>;
   /** Ends and erases everything; the next admission is a new incarnation. */
   erase(): Promise<Answer<null>>;

@@ -95,14 +95,19 @@ export const ROOMS: readonly Room[] = [
   },
   { path: "worker/cli", role: "the command line, which runs before anything is installed", may: [] },
   {
-    path: "worker/index.ts",
-    role: "the composition root",
+    path: "worker/compose.ts",
+    role: "what a deployment is put together from",
     may: [
-      ...[PROTOCOL, CONTAINERS, MODELS, TOOLS, PROMPT, AGENT],
+      ...[PROTOCOL, CONTAINERS, AGENT],
       // The object's class and what it is built with; never a store or a turn.
       { to: "durable-objects/conversation" },
-      ...[{ to: "worker/http" }, { to: "worker/hooks" }, { to: "worker/config.ts" }, { to: "worker/agents" }],
+      ...[{ to: "worker/http" }, { to: "worker/hooks" }, { to: "worker/config.ts" }],
     ],
+  },
+  {
+    path: "worker/index.ts",
+    role: "the composition root",
+    may: [CONTAINERS, { to: "worker/compose.ts" }, { to: "worker/agents" }],
   },
 ];
 
@@ -131,12 +136,12 @@ export const PACKAGES: readonly PackageRule[] = [
     values: ["durable-objects", "worker/http", "worker/hooks", "worker/config.ts", "worker/agents"],
     types: [],
   },
-  { name: "hono", values: ["worker/http", "worker/hooks"], types: ["worker/index.ts"] },
+  { name: "hono", values: ["worker/http", "worker/hooks"], types: [] },
   { name: "just-bash", values: ["containers"], types: [] },
   { name: "@cloudflare/sandbox", values: ["containers/drivers", "worker/index.ts"], types: [] },
   {
     name: "cloudflare",
-    values: ["durable-objects/conversation", "containers/container-object.ts", "worker/index.ts"],
+    values: ["durable-objects/conversation", "containers/container-object.ts", "worker/compose.ts"],
     types: [],
   },
   { name: "node", values: ["worker/cli", "containers", "durable-objects", "worker/http", "worker/hooks"], types: [] },
@@ -158,7 +163,9 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/tools/abandon-on-abort.ts",
   "durable-objects/prompt/compose.ts",
   "durable-objects/prompt/discovery.ts",
+  "durable-objects/prompt/drift.ts",
   "durable-objects/prompt/environment-change.ts",
+  "durable-objects/prompt/surface.ts",
   "durable-objects/models/provider-fault.ts",
   "durable-objects/models/provider-messages.ts",
   "durable-objects/models/resolve-model.ts",

@@ -11,15 +11,15 @@ export interface ScriptedBerth {
   stop(): Promise<void>;
 }
 
-export async function startScriptedBerth(settings: BerthSettings = {}): Promise<ScriptedBerth> {
+export async function startScriptedBerth(settings: BerthSettings = {}, entry?: string): Promise<ScriptedBerth> {
   const model = await ModelServer.start();
   try {
-    const berth = await BerthProcess.start({
+    const own = {
       BERTH_MODEL: "openai-compatible/scripted",
       OPENAI_BASE_URL: model.baseUrl,
       OPENAI_API_KEY: "sk-no-secret",
-      ...settings,
-    });
+    };
+    const berth = await BerthProcess.start({ ...own, ...settings }, entry);
     return {
       berth,
       model,

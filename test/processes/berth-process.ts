@@ -37,15 +37,21 @@ export class BerthProcess {
   readonly #settings: BerthSettings;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "berth-test-"));
   #child: ChildProcess | undefined;
+  #entry: string | undefined;
 
-  private constructor(port: number, settings: BerthSettings) {
+  private constructor(port: number, settings: BerthSettings, entry: string | undefined) {
     this.port = port;
     this.#settings = settings;
+    this.#entry = entry;
   }
 
-  /** Resolves when it is ready. */
-  static async start(settings: BerthSettings = {}): Promise<BerthProcess> {
-    const berth = new BerthProcess(await findFreePort(), settings);
+  /**
+   * Resolves when it is ready.
+   *
+   * @param entry the Worker's main file, from the project's root; the product's own when absent.
+   */
+  static async start(settings: BerthSettings = {}, entry?: string): Promise<BerthProcess> {
+    const berth = new BerthProcess(await findFreePort(), settings, entry);
     await berth.restart();
     return berth;
   }
@@ -58,11 +64,13 @@ export class BerthProcess {
     return readFileSync(path.join(this.#folder, "server.log"), "utf8");
   }
 
-  /** Starts it again after `kill` or `stop`, on the same port and persistence. */
-  async restart(): Promise<void> {
+  /** Starts it again after `kill`, on the same port and persistence; with another main file where one is given. */
+  async restart(entry = this.#entry): Promise<void> {
+    this.#entry = entry;
     const log = openSync(path.join(this.#folder, "server.log"), "a");
     const persistence = path.join(this.#folder, "state");
-    const args = ["--port", String(this.port), "--persist-to", persistence, "--env-file", "/dev/null"];
+    const main = entry === undefined ? [] : [entry];
+    const args = [...main, "--port", String(this.port), "--persist-to", persistence, "--env-file", "/dev/null"];
     const { PATH = "", HOME = "" } = process.env;
     const child = spawn(process.execPath, [path.join(ROOT, "worker/cli/start.mjs"), ...args], {
       cwd: ROOT,

@@ -235,7 +235,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "P1: the prompt is composed anew for every attempt",
     file: ENGINE,
-    find: "    read: () => prompts.latest()?.text,",
+    find: "    read: () => prompts.read()?.text,",
     replace: "    read: () => undefined,",
   },
   {
@@ -244,5 +244,29 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "    for (const record of journal.readTranscript(transcript.lastSeq)) transcript.apply(record);\n",
     replace:
       "    if (transcript.lastSeq === 0) for (const record of journal.readTranscript(0)) transcript.apply(record);\n",
+  },
+  {
+    name: "5: what was told is noted, and its signals are not",
+    file: ENGINE,
+    find: "        log.append(told);\n",
+    replace: "",
+  },
+  {
+    name: "5: signals are told, and not noted as told",
+    file: ENGINE,
+    find: "        if (surface) writeSurface(db, surface);\n",
+    replace: "",
+  },
+  {
+    name: "5: signals are told in a transaction of their own, before they are noted",
+    file: ENGINE,
+    find: "    note: ({ surface, generation }, told) =>\n      log.write(() => {",
+    replace: "    note: ({ surface, generation }, told) => log.append(told) && log.write(() => {\n        told = [];",
+  },
+  {
+    name: "5: changes that came about while nothing ran are not told",
+    file: "conversation/turn/environment.ts",
+    find: "const signals = this.#told ? findDrift(",
+    replace: "const signals = this.#told && this.#ports.attempt > 1 ? findDrift(",
   },
 ];

@@ -80,6 +80,35 @@ function nextStep(messages: readonly Message[]): { text: string } | { calls: Pla
   return next ? { calls: next } : { text: `answer to ${plans.map((plan) => plan.name).join(" ")}` };
 }
 
+/**
+ * Sentences about what the model was told of its agent: the last it heard is how things are, and nothing was told twice.
+ *
+ * @param version of the deployment that asks.
+ */
+function findMistold(messages: readonly Message[], version: number): string[] {
+  const faults: string[] = [];
+  const texts = messages.map(textOf);
+  const versions = texts.flatMap((text) =>
+    [...text.matchAll(/Do the plan\. \((\d+)\)/g)].map(([, told]) => Number(told)),
+  );
+  if (versions.at(-1) !== version) faults.push(`deploy ${version} asks a model that was last told ${versions.join()}`);
+  if (versions.some((told, i) => told === versions[i - 1]))
+    faults.push(`instructions were told twice: ${versions.join()}`);
+  const first = messages[0];
+  const given = first?.role === "system" ? (first.toolsAdded ?? []).map((tool) => tool.name) : [];
+  const prompt = /## Available Tools\n\n((?:- .+\n?)+)/.exec(texts[0] ?? "")?.[1] ?? "";
+  const rosters = [prompt.replaceAll(/^- /gm, "").trim().split("\n")];
+  for (const text of texts.slice(1)) {
+    const roster =
+      /All available tools: (.+)/.exec(text)?.[1] ?? /## Available Tools\n\n((?:- .+\n?)+)/.exec(text)?.[1];
+    if (roster !== undefined) rosters.push(roster.replaceAll(/^- /gm, "").trim().split(/, |\n/));
+  }
+  if (rosters.at(-1)?.join() !== given.join()) {
+    faults.push(`the model is given ${given.join()}, and was last told ${rosters.at(-1)?.join()}`);
+  }
+  return faults;
+}
+
 export interface ModelLog {
   faults: string[];
   /** What was sent, by the first message of its conversation. */
@@ -93,7 +122,8 @@ function isScratch(messages: readonly Message[]): boolean {
   return messages.some((message) => message.role === "user" && textOf(message).startsWith(`{"name":"${SCRATCH}`));
 }
 
-export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
+/** @param currentVersion of the deployment that asks; `undefined` for an instance that lost its place. */
+export function scriptedModel(world: World, log: ModelLog, currentVersion: () => number | undefined): ResolvedModel {
   const { random } = world;
   const stream: StreamFn = (_model, context: TranscriptContext, options) => {
     const events = new AssistantMessageEventStream();
@@ -103,8 +133,10 @@ export function scriptedModel(world: World, log: ModelLog): ResolvedModel {
     const conversation = sent[1] ?? "";
     log.requests.set(conversation, [...(log.requests.get(conversation) ?? []), sent]);
     void play(events, messages, options?.signal).catch(() => {});
-    // A scratch conversation lives for one call; what became of the workspace is told to the root.
+    // A scratch conversation lives for one call; what became of agent and workspace is told to the root.
     if (isScratch(messages)) return events;
+    const version = currentVersion();
+    if (version !== undefined) log.faults.push(...findMistold(messages, version));
     const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
     if (told < world.workspace.lossesToTell)
       log.faults.push(`${world.workspace.lossesToTell} workspaces were lost, the model knows of ${told}`);

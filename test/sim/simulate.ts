@@ -73,7 +73,6 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const maxCrashes = options.maxCrashes ?? MAX_CRASHES;
   const world = new World(random);
   const log: ModelLog = { faults: [], requests: new Map() };
-  const model = scriptedModel(world, log);
   const violations: string[] = [];
   const admitted: Admitted[] = [];
   let counter = 0;
@@ -96,7 +95,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       createSandboxHost: () => ({ files: undefined as never }),
       findInitialDataFault: () => undefined,
       render: () => renderSimulatedAgent(world, instance.number, version),
-      resolveModel: () => model,
+      resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
       runAttempt,
       report(event, fields) {
         world.note(`report ${event} ${String(fields.error ?? "").split("\n")[0]}`);
@@ -204,7 +203,10 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const { trace, crashes } = world;
   const { losses } = world.workspace;
   const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };
-  if (!last.readInstance()) return { violations, ...result, outcomes: {} };
+  if (!last.readInstance()) {
+    world.close();
+    return { violations, ...result, outcomes: {} };
+  }
   const real = JSON.stringify((await readSnapshot(last)).messages);
   for (const reader of readers) {
     await reader.poll(last);
@@ -213,6 +215,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   }
   const outcomes: Record<string, number> = {};
   for (const outcome of ["completed", "failed", "aborted"]) outcomes[outcome] = world.count(`outcome = '${outcome}'`);
+  world.close();
   return { violations, ...result, outcomes };
 }
 

@@ -53,6 +53,7 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
       run: ({ data, harness }) => runInScratch(harness, `${data.command}/inner#${world.scratchRuns++}`),
     }),
   );
+  const extra = createDurableTool({ name: "extra", description: "Does nothing.", run: () => "nothing" });
   return {
     instructions: `Do the plan. (${version})`,
     model: { spec: "sim/sim", thinkingLevel: "off" },
@@ -66,6 +67,7 @@ export function renderSimulatedAgent(world: World, instance: number, version: nu
         },
       },
     },
-    tools: [steps, ask, askAgain],
+    // A tool that comes and goes with the deployments.
+    tools: [steps, ask, askAgain, ...(version % 2 === 0 ? [] : [extra])],
   };
 }

@@ -6,7 +6,7 @@
  * Commands that were running in the workspace go on, as a container's would.
  */
 import type { Database } from "../../durable-objects/conversation/store/database.ts";
-import { nodeDatabase } from "../unit/node-database.ts";
+import { type NodeDatabase, nodeDatabase } from "../unit/node-database.ts";
 import type { Random } from "./random.ts";
 import { SimulatedWorkspace, type WorkspaceHost } from "./simulated-workspace.ts";
 
@@ -47,7 +47,7 @@ export class World implements WorkspaceHost {
   #former: { generation: number; uses: number } | undefined;
   #timers: Timer[] = [];
   #order = 0;
-  readonly #store: Database = nodeDatabase();
+  readonly #store: NodeDatabase = nodeDatabase();
 
   constructor(random: Random) {
     this.random = random;
@@ -70,6 +70,13 @@ export class World implements WorkspaceHost {
   /** The instance will crash at the `uses`-th use of its storage or its workspace. */
   planCrash(uses: number): void {
     this.#usesToCrash = uses;
+  }
+
+  /** The run is over: nothing of it is asked any more. */
+  close(): void {
+    this.#isCrashed = true;
+    this.#former = undefined;
+    this.#store.close();
   }
 
   /** No crash that was planned happens any more. */

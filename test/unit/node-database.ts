@@ -2,8 +2,13 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Database, SqlValue } from "../../durable-objects/conversation/store/database.ts";
 
+export interface NodeDatabase extends Database {
+  /** Gives its memory back at once: the collector does not see how much of it SQLite holds. */
+  close(): void;
+}
+
 /** A database in memory, or in the file `path`; nested transactions are savepoints. */
-export function nodeDatabase(path = ":memory:"): Database {
+export function nodeDatabase(path = ":memory:"): NodeDatabase {
   const sqlite = new DatabaseSync(path);
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
@@ -37,5 +42,6 @@ export function nodeDatabase(path = ":memory:"): Database {
         depth -= 1;
       }
     },
+    close: () => sqlite.close(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a conversation is: fixed at birth, read from then on; and the workspace it was last seen with.
+ * What a conversation is: fixed at birth, read from then on.
  *
  * Source: contract RUNTIME 1.3 (`uid`), 1.7 (`incarnation`).
  */
@@ -20,17 +20,6 @@ const KEY = "instance";
 export function readInstance(db: Database): Instance | undefined {
   const row = db.all<{ value: string }>("SELECT value FROM instance WHERE key = ?", KEY)[0];
   return row && (JSON.parse(row.value) as Instance);
-}
-
-const GENERATION_KEY = "workspace_generation";
-
-/** The file system the conversation's sandbox had when it was last looked at. */
-export function readWorkspaceGeneration(db: Database): string | undefined {
-  return db.all<{ value: string }>("SELECT value FROM instance WHERE key = ?", GENERATION_KEY)[0]?.value;
-}
-
-export function writeWorkspaceGeneration(db: Database, generation: string): void {
-  db.run("INSERT OR REPLACE INTO instance (key, value) VALUES (?, ?)", GENERATION_KEY, generation);
 }
 
 export function insertInstance(db: Database, instance: Instance): void {

@@ -3,31 +3,27 @@
  *
  * Source: contract RUNTIME 5.
  */
+import type { PromptView } from "../../protocol/rpc.ts";
 import type { Database } from "./database.ts";
 import { spillText, unspillText } from "./spill.ts";
-
-export interface FrozenPrompt {
-  epoch: number;
-  /** Milliseconds since the epoch of time. */
-  composedAt: number;
-  /** Hex. */
-  sha256: string;
-  text: string;
-}
 
 type PromptRow = { epoch: number; composed_at: number; sha256: string; text: string };
 
 export interface PromptStore {
-  latest(): FrozenPrompt | undefined;
-  insert(prompt: FrozenPrompt): void;
+  /** The newest, or that of an epoch. */
+  read(epoch?: number): PromptView | undefined;
+  insert(prompt: PromptView): void;
 }
 
 export function createPromptStore(db: Database): PromptStore {
   return {
-    latest() {
-      const row = db.all<PromptRow>(
-        "SELECT epoch, composed_at, sha256, text FROM prompt ORDER BY epoch DESC LIMIT 1",
-      )[0];
+    read(epoch) {
+      const sql = "SELECT epoch, composed_at, sha256, text FROM prompt";
+      const rows =
+        epoch === undefined
+          ? db.all<PromptRow>(`${sql} ORDER BY epoch DESC LIMIT 1`)
+          : db.all<PromptRow>(`${sql} WHERE epoch = ?`, epoch);
+      const row = rows[0];
       if (!row) return undefined;
       const text = unspillText(db, `prompt:${row.epoch}`, row.text);
       return { epoch: row.epoch, composedAt: row.composed_at, sha256: row.sha256, text };

@@ -2,7 +2,7 @@
  * The one rule for long text (B1): what is longer than a cell may be goes whole into numbered parts beside it, and the
  * cell keeps the parts' owner. Reading puts it together again.
  *
- * Owned by whoever writes the cell: `record:<seq>`, `input:<seq>`, `prompt:<epoch>`.
+ * Owned by whoever writes the cell: `record:<seq>`, `input:<seq>`, `prompt:<epoch>`, `surface`.
  */
 import { MAX_CELL_UNITS } from "../../protocol/limits.ts";
 import type { Database } from "./database.ts";

@@ -32,10 +32,8 @@ export interface LoopParts {
   thinkingLevel: ModelChoice["thinkingLevel"];
   systemPrompt: string;
   transcript: Transcript;
-  /** The tools as they are now; asked for before each request. */
-  readTools(): DurableTool[];
-  /** What must be on record before a request is made of it. */
-  beforeRequest(): Promise<void>;
+  /** Puts on record what the next request must tell, and gives the tools it offers. */
+  prepareRequest(): Promise<DurableTool[]>;
 }
 
 /** How the loop came to its end; a `fault` step is not on record. */
@@ -50,10 +48,8 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   let writer: StepWriter | undefined;
   let fault: AssistantMessage | undefined;
 
-  const buildContext = (): AgentContext => {
-    ports.joinQueued();
+  const buildContext = (tools: DurableTool[]): AgentContext => {
     for (const record of journal.readTranscript(transcript.lastSeq)) transcript.apply(record);
-    const tools = parts.readTools();
     const toolsAdded = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
     const system: SystemMessage = { role: "system", content: systemPrompt, toolsAdded, timestamp: 0 };
     return { messages: [system, ...transcript.messages()], tools };
@@ -106,8 +102,8 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     model: model.model,
     convertToLlm: (messages) => toProviderMessages(messages),
     async prepareRequest() {
-      await parts.beforeRequest();
-      return { context: buildContext() };
+      ports.joinQueued();
+      return { context: buildContext(await parts.prepareRequest()) };
     },
     getFollowUpMessages: async () => {
       if (fault || signal.aborted || ports.joinOrComplete() === "settled") return [];

@@ -8,6 +8,7 @@ import type { Clock, Timers } from "../../protocol/clock.ts";
 import type { Fault } from "../../protocol/errors.ts";
 import type { Ids } from "../../protocol/ids.ts";
 import type { RecordBody, StoredRecord } from "../../protocol/records.ts";
+import type { Surface } from "../../protocol/surface.ts";
 import type { PathLocks } from "../../tools/path-lock.ts";
 
 export type AttemptEnd =
@@ -42,15 +43,19 @@ export interface ThreadPorts {
 export interface PromptPort {
   /** The frozen prompt's text, or nothing before the first contact. */
   read(): string | undefined;
-  /** Stores the text as the first epoch; throws `StaleAttemptError` when the attempt was overtaken. */
-  freeze(text: string): void;
+  /**
+   * Stores the text as the first epoch, with what it tells the model it has; throws `StaleAttemptError` when the attempt
+   * was overtaken.
+   */
+  freeze(text: string, told: Surface): void;
 }
 
-/** Which file system the conversation's sandbox had when it was last looked at. */
-export interface WorkspacePort {
+/** What the model was last told it has, and which file system its sandbox had when it was last looked at. */
+export interface EnvironmentPort {
+  readTold(): Surface | undefined;
   readGeneration(): string | undefined;
-  /** Stores the id and appends the records in one transaction; throws `StaleAttemptError` when overtaken. */
-  noteGeneration(generation: string, told: readonly RecordBody[]): void;
+  /** Stores what is given and appends the records that tell it, in one transaction; throws when overtaken. */
+  note(noted: { surface?: Surface; generation?: string }, told: readonly RecordBody[]): void;
 }
 
 export interface AttemptPorts {
@@ -68,7 +73,7 @@ export interface AttemptPorts {
   readAttachment(id: string): string | undefined;
   journal: AttemptJournal;
   prompt: PromptPort;
-  workspace: WorkspacePort;
+  environment: EnvironmentPort;
   render(): RenderedAgent;
   resolveModel(spec: string): ResolvedModel;
   /** Opens the conversation's sandbox once; later calls give the same one. */

@@ -13,9 +13,9 @@ import { isRecordOf } from "../../protocol/records.ts";
 import type { DurableTool, ReplayPolicy } from "../../tools/define-tool.ts";
 import { interruptedStep } from "../recovery/closing-records.ts";
 import { type OpenCall, type PartialStep, standingOf } from "../recovery/standing.ts";
+import { isWorkspaceLost } from "./environment.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { toolResultRecord } from "./tool-result.ts";
-import { isWorkspaceLost } from "./workspace-watch.ts";
 
 /**
  * Policies under which a started call may run once more: it has no effect, its key finds the first run, or its notes tell

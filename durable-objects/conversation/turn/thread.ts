@@ -30,7 +30,7 @@ export interface ThreadRun {
   /** Ends the run; fires with the attempt's own. */
   signal: AbortSignal;
   /** The tools as they are now; asked for before each request. */
-  assembleTools(): Promise<DurableTool[]>;
+  prepareRequest(): Promise<DurableTool[]>;
   /** Where the model would stop: what it is asked besides, or nothing when the run is over. */
   askFurther(): string | undefined;
 }
@@ -63,10 +63,9 @@ export function openThread(
     journal.append(openWorkRecords(submissionId, standingOf(journal.readSubmission()), "aborted"));
   }
 
-  async function run({ signal, askFurther, assembleTools, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
+  async function run({ signal, askFurther, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
     const beforeSeq = journal.readSubmission().at(-1)?.seq ?? 0;
     let retries = 0;
-    let tools: DurableTool[] = [];
     const own: AttemptPorts = {
       ...ports,
       signal,
@@ -84,11 +83,8 @@ export function openThread(
         return "joined";
       },
     };
-    const beforeRequest = async (): Promise<void> => {
-      tools = await assembleTools();
-    };
     for (;;) {
-      const end = await runLoop({ ...parts, ports: own, transcript, readTools: () => tools, beforeRequest });
+      const end = await runLoop({ ...parts, ports: own, transcript });
       if (end.kind === "settled") break;
       if (end.kind === "cut") {
         closeOpenWork();

@@ -6,6 +6,7 @@ import { agentRoutes } from "./agents.ts";
 import { attachmentRoutes } from "./attachments.ts";
 import { eraseRoutes } from "./erase.ts";
 import { healthRoutes } from "./health.ts";
+import { promptRoutes } from "./prompt.ts";
 import { readRoutes } from "./read.ts";
 import { submissionRoutes } from "./submissions.ts";
 
@@ -18,4 +19,5 @@ export const ROUTES: readonly Route[] = [
   ...eraseRoutes,
   ...attachmentRoutes,
   ...submissionRoutes,
+  ...promptRoutes,
 ];
