@@ -136,7 +136,7 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
     const conversation = sent[1] ?? "";
     log.requests.set(conversation, [...(log.requests.get(conversation) ?? []), sent]);
     void play(events, messages, options?.signal).catch(() => {});
-    // A scratch conversation lives for one call; what became of the workspace is told to the root.
+    // A scratch conversation lives for one call; what became of agent and workspace is told to the root.
     if (isScratch(messages)) return events;
     const version = currentVersion();
     if (version !== undefined) log.faults.push(...findMistold(messages, version));

@@ -28,13 +28,12 @@ import type { WorkspaceSkill } from "../../skills/skill.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { bindWrites } from "./bind-writes.ts";
 import { createCallNotes } from "./call-notes.ts";
-import { createHarnessSource } from "./harness.ts";
-import type { HarnessEnvironment } from "./harness-environment.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { assembleTools, createGate, type Equipment, guardTools } from "./tool-bench.ts";
 
-interface Attached {
-  kind: string;
+/** The sandbox that is attached, and what the agent asked for when it was. */
+export interface AttachedSandbox {
+  choice: SandboxChoice;
   sandbox: Sandbox;
 }
 
@@ -42,30 +41,29 @@ interface Attached {
 const NO_GENERATION = "";
 
 export class Environment {
-  /** For the root's tools and hooks. */
-  readonly harnesses: HarnessSource;
   readonly #ports: AttemptPorts;
   readonly #equipment: Omit<Equipment, "workspaceSkills">;
   readonly #enter = createGate(MAX_PARALLEL_TOOLS);
-  #attached: Attached | undefined;
+  #attached: AttachedSandbox | undefined;
   /** Absent before the first contact. */
   #told: Surface | undefined;
   #skills: readonly WorkspaceSkill[] = [];
   /** What was found in the workspace and is not noted yet. */
   #found: Workspace | undefined;
 
-  /** @param choice what the submission's harnesses ask when they are told nothing else. */
-  constructor(ports: AttemptPorts, choice: Pick<HarnessEnvironment, "model" | "thinkingLevel">) {
+  constructor(ports: AttemptPorts, harnesses: HarnessSource) {
     this.#ports = ports;
-    this.harnesses = createHarnessSource({
-      ports,
-      depth: 0,
-      ...choice,
-      readSandbox: () => this.sandbox,
-      readWorkspaceSkills: () => this.#skills,
-    });
-    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses: this.harnesses };
+    this.#equipment = { locks: ports.locks, notes: createCallNotes(ports), harnesses };
     this.#told = ports.environment.readTold();
+  }
+
+  get attached(): AttachedSandbox | undefined {
+    return this.#attached;
+  }
+
+  /** As they were found last. */
+  get workspaceSkills(): readonly WorkspaceSkill[] {
+    return this.#skills;
   }
 
   /** Absent: the agent has none at the moment. */
@@ -132,11 +130,12 @@ export class Environment {
     return inToldOrder(tools, now, this.#told ?? now);
   }
 
-  async #attach(rendered: RenderedAgent, { factory, cwd }: SandboxChoice): Promise<void> {
+  async #attach(rendered: RenderedAgent, choice: SandboxChoice): Promise<void> {
     const { openSandbox, environment, submissionId, report } = this.#ports;
+    const { factory, cwd } = choice;
     const sandbox = await openSandbox(factory, cwd);
     const kind = factory.kind ?? "custom";
-    this.#attached = { kind, sandbox };
+    this.#attached = { choice, sandbox };
     const known = this.#told?.sandbox;
     const isKnown = known?.kind === kind && known.cwd === sandbox.cwd;
     if (isKnown) this.#skills = environment.readWorkspaceSkills();
@@ -162,7 +161,7 @@ export class Environment {
     const attached = this.#attached;
     return surfaceOf({
       rendered,
-      sandbox: attached && { kind: attached.kind, cwd: attached.sandbox.cwd },
+      sandbox: attached && { kind: attached.choice.factory.kind ?? "custom", cwd: attached.sandbox.cwd },
       tools,
       skills: liveSkills(rendered.skills, this.#skills),
       agents: [],

@@ -1,8 +1,8 @@
 /** What all harnesses of one level of an attempt share. Source: contract RUNTIME 4 ("Harness"), 7 (depth). */
-import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { ThinkingLevel } from "../../agent/thinking-level.ts";
 import type { ResolvedModel } from "../../models/model.ts";
 import type { WorkspaceSkill } from "../../skills/skill.ts";
+import type { AttachedSandbox } from "./environment.ts";
 import type { AttemptPorts } from "./ports.ts";
 
 export interface HarnessEnvironment {
@@ -12,8 +12,8 @@ export interface HarnessEnvironment {
   /** The agent's own, for prompts that name no other. */
   model: ResolvedModel;
   thinkingLevel: ThinkingLevel;
-  /** The agent's sandbox where one is mounted now. */
-  readSandbox(): Sandbox | undefined;
+  /** The agent's sandbox, where it has one at the moment. */
+  readAttached(): AttachedSandbox | undefined;
   /** The skills of its workspace. */
   readWorkspaceSkills(): readonly WorkspaceSkill[];
 }

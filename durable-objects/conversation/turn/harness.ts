@@ -75,8 +75,8 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
   }
 
   function requireSandbox(): Sandbox {
-    const sandbox = environment.readSandbox();
-    if (sandbox) return sandbox;
+    const attached = environment.readAttached();
+    if (attached) return attached.sandbox;
     throw new Error("[flue] This agent has no sandbox. Call useSandbox() in the agent to attach one.");
   }
 

@@ -5,6 +5,7 @@
  * Source: contract RUNTIME 2.3, 2.5, 5, 9.
  */
 import { Environment } from "./environment.ts";
+import { createHarnessSource } from "./harness.ts";
 import { runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
 import { resolveProviderFault } from "./provider-retry.ts";
@@ -17,9 +18,14 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   const first = ports.render();
   // A missing key is told at once, before a sandbox is opened for nothing.
   const model = ports.resolveModel(first.model.spec);
-  const environment = new Environment(ports, { model, thinkingLevel: first.model.thinkingLevel });
+  const harnesses = createHarnessSource({
+    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel },
+    readAttached: () => environment.attached,
+    readWorkspaceSkills: () => environment.workspaceSkills,
+  });
+  const environment = new Environment(ports, harnesses);
   const tools = await environment.mount(first);
-  const hooks = createResponseHooks(ports, environment.harnesses);
+  const hooks = createResponseHooks(ports, harnesses);
 
   const isAtEnd = await resumeOpenCalls(ports, tools, environment.sandbox);
   if (ports.signal.aborted) return { kind: "cut" };

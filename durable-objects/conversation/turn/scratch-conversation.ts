@@ -6,9 +6,11 @@
  * Source: contract RUNTIME 4 ("Harness").
  */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
+import type { RenderedAgent } from "../../agent/agent.ts";
 import type { PromptImage, PromptModel, PromptUsage } from "../../agent/harness.ts";
 import type { HarnessSource } from "../../agent/harness-source.ts";
 import type { ParsedPrompt } from "../../agent/prompt-options.ts";
+import { inToldOrder, surfaceOf } from "../../prompt/surface.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { MAX_PARALLEL_TOOLS, MAX_RESULT_REMINDERS } from "../../protocol/limits.ts";
 import type { AttachmentRef } from "../../protocol/submission.ts";
@@ -54,13 +56,22 @@ export function openScratchConversation(
 
   async function assemble(asked: ParsedPrompt, results: ResultTools | undefined): Promise<DurableTool[]> {
     const rendered = attempt.render();
-    const mounted = rendered.sandbox;
-    const sandbox = mounted && (await thread.ports.openSandbox(mounted.factory, mounted.cwd));
+    const attached = rendered.sandbox && environment.readAttached();
+    const choice = attached?.choice;
+    const sandbox = choice && (await thread.ports.openSandbox(choice.factory, choice.cwd));
     const equipment = { ...shared, workspaceSkills: environment.readWorkspaceSkills() };
+    const agentTools = assembleTools(rendered, sandbox, equipment);
     const more = asked.tools.map((tool) => equipTool(tool, equipment));
-    const tools = [...assembleTools(rendered, sandbox, equipment), ...more, ...(results?.tools ?? [])];
+    const tools = [...inOrderOfRoot(rendered, agentTools), ...more, ...(results?.tools ?? [])];
     throwIfNamedTwice(tools);
     return guardTools(tools, enter);
+  }
+
+  /** The array begins as the root's does, byte for byte, for the provider's cache. */
+  function inOrderOfRoot(rendered: RenderedAgent, tools: DurableTool[]): DurableTool[] {
+    const told = attempt.environment.readTold();
+    const now = surfaceOf({ rendered, tools, sandbox: undefined, skills: [], agents: [] });
+    return told ? inToldOrder(tools, now, told) : tools;
   }
 
   async function prompt(asked: ParsedPrompt, signal: AbortSignal): Promise<PromptAnswer> {
@@ -78,7 +89,7 @@ export function openScratchConversation(
       model,
       thinkingLevel: asked.thinkingLevel ?? environment.thinkingLevel,
       signal,
-      assembleTools: assembleThese,
+      prepareRequest: assembleThese,
       askFurther: () =>
         results && !results.readOutcome() && reminders++ < MAX_RESULT_REMINDERS ? REMINDER : undefined,
     });

@@ -30,7 +30,7 @@ export interface ThreadRun {
   /** Ends the run; fires with the attempt's own. */
   signal: AbortSignal;
   /** The tools as they are now; asked for before each request. */
-  assembleTools(): Promise<DurableTool[]>;
+  prepareRequest(): Promise<DurableTool[]>;
   /** Where the model would stop: what it is asked besides, or nothing when the run is over. */
   askFurther(): string | undefined;
 }
@@ -63,7 +63,7 @@ export function openThread(
     journal.append(openWorkRecords(submissionId, standingOf(journal.readSubmission()), "aborted"));
   }
 
-  async function run({ signal, askFurther, assembleTools, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
+  async function run({ signal, askFurther, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
     const beforeSeq = journal.readSubmission().at(-1)?.seq ?? 0;
     let retries = 0;
     const own: AttemptPorts = {
@@ -82,9 +82,8 @@ export function openThread(
       say(further);
       return "joined";
     };
-    const seams = { prepareRequest: assembleTools, reachEnd, awaitsFinish: () => false };
     for (;;) {
-      const end = await runLoop({ ...parts, ports: own, transcript, ...seams });
+      const end = await runLoop({ ...parts, ports: own, transcript, reachEnd, awaitsFinish: () => false });
       if (end.kind === "settled") break;
       if (end.kind === "cut") {
         closeOpenWork();

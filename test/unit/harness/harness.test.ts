@@ -2,7 +2,7 @@
 import type { Message } from "@earendil-works/pi-ai";
 import { describe, expect, it } from "vitest";
 import type { Harness } from "../../../durable-objects/agent/index.ts";
-import { defineTool, Type } from "../../../durable-objects/agent/index.ts";
+import { defineTool, Type, useTool } from "../../../durable-objects/agent/index.ts";
 import { ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
 import { faultOf, harnessed, resultOf, THREAD, textsOf } from "../fixtures/harnessed.ts";
 
@@ -36,6 +36,35 @@ describe("harness.prompt", () => {
     expect(requests[1]).toEqual(["user: Which colour?"]);
     expect(heads[0]).toContain("## Available Tools");
     expect(new Set(heads).size).toBe(1);
+  });
+
+  it("offers the tools in the order the root was given them, however the render orders them now", async () => {
+    const lists: unknown[] = [];
+    let isTurned = false;
+    const conversation = harnessed(() => "", [{ text: "blue" }], {
+      body() {
+        const ask = () =>
+          useTool({
+            ...{ name: "ask", description: "Ask.", harness: true as const },
+            async run({ harness }) {
+              isTurned = true;
+              return (await harness.prompt("x")).text;
+            },
+          });
+        const other = () => useTool({ name: "other", description: "Other.", run: () => "" });
+        for (const mount of isTurned ? [other, ask] : [ask, other]) mount();
+      },
+      wrapModel: ({ model, stream }) => ({
+        model,
+        stream(used, context, options) {
+          const [system] = context.messages;
+          lists.push(system?.role === "system" ? system.toolsAdded?.map(({ name }) => name) : undefined);
+          return stream(used, context, options);
+        },
+      }),
+    });
+    await conversation.send("go");
+    expect(lists).toEqual([1, 2, 3].map(() => ["task", "ask", "other"]));
   });
 
   it("goes on from prompt to prompt of one harness", async () => {
