@@ -1,8 +1,9 @@
 /**
  * Packs the folders of `worker/skills/` into `.berth/packaged-skills.json`, which the Worker is built with.
  *
- * wrangler runs it before every build (`[build]` in wrangler.toml), `npm run check` and `npm test` before they start. The
- * file is written only when it changes. Whatever looks like a credential is refused, not left out: a skill's files are
+ * Every npm command runs it first, `npm install` too; `npm start` also whenever a skill changes. It is no `[build]` of
+ * wrangler's: with one, `wrangler dev` builds a second time at every start, watches whole folders, and cuts requests off
+ * when it reloads. The file is written only when it changes. Whatever looks like a credential is refused, not left out: a skill's files are
  * for the model's eyes. Plain JavaScript without dependencies: it runs before anything is installed. What a `SKILL.md`
  * says is checked by the engine, which has a YAML parser; here only that it names its folder.
  *

@@ -17,6 +17,8 @@ import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-setting
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
 import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
 import { withLocalSettings } from "./local-settings.mjs";
+import { packSkillsAloud } from "./pack-skills.mjs";
+import { watchSkills } from "./watch-skills.mjs";
 import { renderWelcome } from "./welcome.mjs";
 
 const POLL_MS = 50;
@@ -119,6 +121,7 @@ async function waitForHealth(address, isOver) {
 
 async function main() {
   ensureInstalled();
+  packSkillsAloud();
   const args = process.argv.slice(2);
   const asked = parseDevArguments(args);
   const settings = withLocalSettings(collectSettings(process.env, readFileVariables(asked), asked), projectRoot);
@@ -168,6 +171,7 @@ async function main() {
   };
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, stop);
   watchStarter(stop);
+  watchSkills(projectRoot);
 
   const health = await waitForHealth(address, () => exitCode !== undefined || stopping);
   if (health && !stopping) console.log(renderWelcome(address, settings[OPEN_FLAG] !== undefined, health));
