@@ -62,11 +62,12 @@ const SEARCHES: Case[] = [
     },
   },
   {
+    // To root no folder is closed: what becomes of find's failure is in test/unit/search-tools.test.ts too.
     name: "a dangling link and a closed folder do not empty the list (glob-03)",
     async play({ setUp, put, call }) {
       await put("k/here.md", "");
-      await setUp("ln -s nowhere dead; mkdir shut; chmod 000 shut");
-      expect((await call("glob", { pattern: "*.md" })).text).toContain("k/here.md");
+      await setUp("ln -s nowhere dead.md; mkdir shut; chmod 000 shut");
+      expect((await call("glob", { pattern: "*.md" })).text).toBe("./k/here.md");
     },
   },
   {
@@ -75,8 +76,8 @@ const SEARCHES: Case[] = [
       await setUp("mkdir t; cd t; for i in $(seq 1500); do : > f$i.log; done");
       const lines = (await call("glob", { pattern: "*.log" })).text.split("\n");
       const paths = lines.filter((line) => line.endsWith(".log"));
-      expect(paths).toHaveLength(1000);
-      expect(paths).toEqual(paths.toSorted());
+      const all = Array.from({ length: 1500 }, (_, i) => `./t/f${i + 1}.log`).toSorted();
+      expect(paths).toEqual(all.slice(0, 1000));
       expect(lines.at(-1)).toBe("[Showing 1000 of 1500 paths. Narrow your search.]");
     },
   },

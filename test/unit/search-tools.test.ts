@@ -115,6 +115,13 @@ describe("a sandbox without the programs", () => {
   });
 });
 
+describe("a find that met a closed folder", () => {
+  it("gives the files it found besides", async () => {
+    const { sandbox } = scriptedSandbox({ exec: [{ result: answer("./b\n./a\n2\n", 1) }] });
+    expect((await run(createGlobTool(sandbox), { pattern: "*" })).text).toBe("./a\n./b");
+  });
+});
+
 describe("the probe for ripgrep", () => {
   it("is asked once by concurrent first calls, and again only by another exec function", async () => {
     const { sandbox, log } = scriptedSandbox({});
