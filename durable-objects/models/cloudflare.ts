@@ -8,6 +8,7 @@ import { type AiBinding, createAiBindingFetch } from "@earendil-works/pi-ai/api/
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { CLOUDFLARE_WORKERS_AI_MODELS } from "@earendil-works/pi-ai/providers/cloudflare-workers-ai.models";
 import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
+import { createChatChunkMender } from "./mend-chat-chunks.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -32,6 +33,7 @@ export const cloudflare: ModelProvider = {
       unknownChatModel({ id: modelId, provider: "cloudflare-workers-ai", baseUrl: BASE_URL, settings });
     const stream = createProviderStream({
       adjustPayload: keepBlankResults,
+      createMender: createChatChunkMender,
       api: openAICompletionsApi(),
       apiKey: UNUSED_KEY,
       headers: NO_AUTHORIZATION,

@@ -3,6 +3,7 @@ import type { Api, Model } from "@earendil-works/pi-ai";
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { OPENAI_MODELS } from "@earendil-works/pi-ai/providers/openai.models";
 import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
+import { createChatChunkMender } from "./mend-chat-chunks.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -31,6 +32,7 @@ export const openai: ModelProvider = {
         api: openAICompletionsApi(),
         apiKey: settings.openai.apiKey ?? "",
         adjustPayload: keepBlankResults,
+        createMender: createChatChunkMender,
       }),
     };
   },

@@ -49,6 +49,8 @@ export const MAX_FINISH_CONTINUATIONS = 32;
 export const PROVIDER_RETRIES = 5;
 export const PROVIDER_RETRY_BASE_MS = 2_000;
 export const PROVIDER_RETRY_MAX_MS = 60_000;
+/** The shortest wait, whatever a provider asks for: five tries are not to be gone in a moment. */
+export const PROVIDER_RETRY_MIN_MS = 1_000;
 export const PROVIDER_IDLE_TIMEOUT_MS = 120_000;
 
 export const MAX_READ_LINES = 2000;
