@@ -154,6 +154,7 @@ export function createEngine(parts: EngineParts): Engine {
       submissionId: submission.id,
       agent: instance.agent,
       attempt: submission.attempt,
+      sessionId: instance.uid,
       providerRetries: submission.providerRetries,
       clearProviderRetries: () => log.write(() => queue.change(submission.seq, { providerRetries: 0 })),
       signal,

@@ -29,6 +29,9 @@ const NEVER_OVERFLOW: readonly number[] = [401, 402, 403, 404, 408, 429, 503, 52
 /** Marker of Workers AI for a request above its window (RUNTIME 6). */
 const WORKERS_AI_OVERFLOW = "(request_too_large)";
 
+/** How a provider that is not asked over HTTP says that another try changes nothing. */
+const PERMANENT_BY_NAME = /^(?:invalid_request|authentication|permission|not_found)_error\b/;
+
 function hasUsableContent(message: AssistantMessage): boolean {
   return message.content.some(
     (block) => block.type === "toolCall" || (block.type === "text" && block.text.trim() !== ""),
@@ -94,6 +97,7 @@ function kindOf(
   if (isOverflow(message, status)) return "overflow";
   if (requested === false) return "permanent";
   if (status !== undefined && status !== HTTP_OK && !isTransientStatus(status)) return "permanent";
+  if (requested === undefined && PERMANENT_BY_NAME.test(message.errorMessage ?? "")) return "permanent";
   return "transient";
 }
 

@@ -131,3 +131,4 @@ export const MAX_DRAINED_BODY_BYTES = 100 * 1024 * 1024;
 
 /** What every provider takes back as a tool-call id (OpenAI's limit is the smallest). */
 export const MAX_TOOL_CALL_ID_CHARS = 40;
+export const MAX_TOOL_NAME_CHARS = 64;

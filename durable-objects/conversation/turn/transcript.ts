@@ -7,6 +7,7 @@
  * Source: contract RUNTIME 2.5, 3.1; ARCHITECTURE T1.
  */
 import type { AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
+import { omitImages } from "../../models/omit-images.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import type { AssistantRecord, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
 import { renderDelivery, renderSignalText } from "./render-delivery.ts";
@@ -68,6 +69,8 @@ export class Transcript {
       this.#applyStep(at, body);
     } else if (body.type === "tool_result") {
       this.#steps.get(body.toolCallId)?.results.set(body.toolCallId, resultMessage(at, body));
+    } else if (body.type === "images_omitted") {
+      this.#omitImages();
     }
   }
 
@@ -82,6 +85,12 @@ export class Transcript {
 
   #say(at: number, content: UserMessage["content"]): void {
     this.#entries.push({ message: { role: "user", content, timestamp: at } });
+  }
+
+  #omitImages(): void {
+    for (const entry of this.#entries) {
+      if ("message" in entry && entry.message.role === "user") entry.message = omitImages(entry.message);
+    }
   }
 
   #applyStep(at: number, record: AssistantRecord): void {
