@@ -49,6 +49,8 @@ export interface ProviderStreamConfig {
 }
 
 const HTTP_OK = 200;
+/** A date names a whole second, which is waited for to its end. */
+const HTTP_DATE_GRAIN_MS = 1000;
 /** Headers that describe a body as it came over the line. */
 const BODY_HEADERS: readonly string[] = ["content-encoding", "content-length", "transfer-encoding"];
 
@@ -65,7 +67,7 @@ export function readRetryAfterMs(headers: Headers, now: number): number | undefi
 
 function readDelayMs(value: string, providerNow: number, now: number): number {
   if (/^[+-]?\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
-  return Date.parse(value) - (Number.isFinite(providerNow) ? providerNow : now);
+  return Date.parse(value) + HTTP_DATE_GRAIN_MS - (Number.isFinite(providerNow) ? providerNow : now);
 }
 
 /** The answer as pi can read it: a fault told in a 200 becomes one, and an event stream has the lines of one. */

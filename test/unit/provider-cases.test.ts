@@ -80,7 +80,7 @@ describe.each(PROVIDED_MODELS)("with %s", (spec) => {
       { text: "ok" },
     ]);
     await expectAnswer(conversation, "ok", 3);
-    expect(conversation.waits.map((wait) => Math.round(wait / 100) * 100)).toEqual([7_000, 5_000]);
+    expect(conversation.waits.map((wait) => Math.round(wait / 100) * 100)).toEqual([7_000, 6_000]);
   });
 
   it.each([
