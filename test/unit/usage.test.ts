@@ -50,6 +50,9 @@ describe("usage", () => {
       const total = conversation.engine.readQueue().usage;
       expect(total).toMatchObject({ input: 6_000, output: 60, totalTokens: 6_060 });
       expect(total.cost).toBeGreaterThan(0);
+      // Asked for, it is not summed anew.
+      conversation.db.run("UPDATE submission SET usage = NULL");
+      expect(conversation.engine.readQueue().usage).toEqual(total);
       expect(total.cost).toBeCloseTo(
         steps.reduce((sum, { cost }) => sum + cost.total, 0),
         12,
