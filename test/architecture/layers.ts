@@ -170,6 +170,7 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/prompt/environment-change.ts",
   "durable-objects/prompt/skill-discovery.ts",
   "durable-objects/prompt/surface.ts",
+  "durable-objects/models/ask-once.ts",
   "durable-objects/models/provider-fault.ts",
   "durable-objects/models/provider-messages.ts",
   "durable-objects/models/resolve-model.ts",

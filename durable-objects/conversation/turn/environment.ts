@@ -85,22 +85,43 @@ export class Environment {
 
   /** The system prompt: as it was frozen, or composed and frozen now, together with what it tells. */
   freezePrompt(rendered: RenderedAgent, tools: readonly DurableTool[]): string {
-    const { prompt, clock } = this.#ports;
+    const { prompt } = this.#ports;
     const frozen = prompt.read();
     if (frozen !== undefined) return frozen;
     const surface = this.#surface(rendered, tools);
-    const text = composePrompt({
+    const text = this.#compose(rendered, surface);
+    prompt.freeze(text, surface, this.#skills);
+    this.#noteTold(surface);
+    return text;
+  }
+
+  /** Composes the prompt anew from what there is now and stores it with the compaction that asks for it. */
+  async rebasePrompt(rendered: RenderedAgent, compaction: RecordBody): Promise<string> {
+    if (this.sandbox) {
+      this.#found = await discoverWorkspace(this.sandbox);
+      this.#skills = this.#found.skills;
+    }
+    const surface = this.#surface(rendered, this.#assemble(rendered));
+    const text = this.#compose(rendered, surface);
+    this.#ports.prompt.rebase(text, surface, this.#skills, compaction);
+    this.#noteTold(surface);
+    return text;
+  }
+
+  #compose(rendered: RenderedAgent, surface: Surface): string {
+    return composePrompt({
       instructions: rendered.instructions,
-      tools: tools.map(({ name }) => name),
+      tools: surface.tools.map(({ name }) => name),
       skills: surface.skills,
       agents: surface.agents,
-      now: clock.now(),
+      now: this.#ports.clock.now(),
       ...(this.#found && { workspace: this.#found }),
     });
-    prompt.freeze(text, surface, this.#skills);
+  }
+
+  #noteTold(surface: Surface): void {
     this.#told = surface;
     this.#found = undefined;
-    return text;
   }
 
   /** Mounts what the render asks for and tells what is another than it was told; the tools as the next request has them. */

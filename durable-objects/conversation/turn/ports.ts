@@ -51,6 +51,8 @@ export interface PromptPort {
    * workspace, in one transaction; throws `StaleAttemptError` when the attempt was overtaken.
    */
   freeze(text: string, told: Surface, workspaceSkills: readonly WorkspaceSkill[]): void;
+  /** Stores the text as the next epoch together with the record of the compaction that asks for it. */
+  rebase(text: string, told: Surface, workspaceSkills: readonly WorkspaceSkill[], compaction: RecordBody): void;
 }
 
 /** What the model was last told it has, and which file system its sandbox had when it was last looked at. */

@@ -11,7 +11,6 @@ import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { abortError } from "../../../containers/abort-error.ts";
 import type { ThinkingLevel } from "../../agent/thinking-level.ts";
 import type { ResolvedModel } from "../../models/model.ts";
-import type { Timers } from "../../protocol/clock.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { isRecordOf } from "../../protocol/records.ts";
 import type { AttachmentRef } from "../../protocol/submission.ts";
@@ -19,6 +18,7 @@ import type { DurableTool } from "../../tools/define-tool.ts";
 import { openWorkRecords } from "../recovery/closing-records.ts";
 import { standingOf } from "../recovery/standing.ts";
 import { runLoop } from "./loop.ts";
+import { pause } from "./pause.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { resolveProviderFault } from "./provider-retry.ts";
 import { Transcript } from "./transcript.ts";
@@ -63,7 +63,7 @@ export function openThread(
     journal.append(openWorkRecords(submissionId, standingOf(journal.readSubmission()), "aborted"));
   }
 
-  async function run({ signal, askFurther, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
+  async function run({ signal, askFurther, systemPrompt, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
     const beforeSeq = journal.readSubmission().at(-1)?.seq ?? 0;
     let retries = 0;
     const own: AttemptPorts = {
@@ -83,7 +83,14 @@ export function openThread(
       return "joined";
     };
     for (;;) {
-      const end = await runLoop({ ...parts, ports: own, transcript, reachEnd, awaitsFinish: () => false });
+      const end = await runLoop({
+        ...parts,
+        readSystemPrompt: () => systemPrompt,
+        ports: own,
+        transcript,
+        reachEnd,
+        awaitsFinish: () => false,
+      });
       if (end.kind === "settled") break;
       if (end.kind === "cut") {
         closeOpenWork();
@@ -104,20 +111,4 @@ export function openThread(
   }
 
   return { ports, say, run };
-}
-
-/** Resolves after `ms`; rejects with an `AbortError` as soon as the signal fires. */
-function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      cancel();
-      reject(abortError(signal));
-    };
-    const cancel = timers.after(ms, () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

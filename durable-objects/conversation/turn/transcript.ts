@@ -8,17 +8,38 @@
  */
 import type { AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
-import type { AssistantRecord, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
+import type { AssistantRecord, CompactionFacts, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
+import { clipResult } from "./compaction/clip-result.ts";
+import { renderSummary } from "./compaction/render-summary.ts";
 import { renderDelivery, renderSignalText } from "./render-delivery.ts";
 
 interface Step {
   at: number;
+  record: AssistantRecord;
   assistant: AssistantMessage;
   calls: ToolCall[];
   results: Map<string, ToolResultMessage>;
 }
 
-type Entry = { message: Message } | { step: Step };
+type Entry = { seq: number; isInput: boolean; message: UserMessage } | { seq: number; step: Step };
+
+/** One unit of the transcript: a message, or a step with the results of its calls. */
+export interface TranscriptEntry {
+  /** Number of its first record. */
+  seq: number;
+  /** A delivered message, with which a turn begins. */
+  isInput: boolean;
+  messages: Message[];
+  /** What the provider counted for the request that gave this step, and the step itself; absent where it did not count. */
+  usedTokens?: number;
+}
+
+/** The last compaction: its record, and the summary as it stands there. */
+export interface AppliedCompaction {
+  seq: number;
+  facts: CompactionFacts;
+  text: string;
+}
 
 function resultMessage(at: number, record: Omit<ToolResultRecord, "type" | "submissionId">): ToolResultMessage {
   return {
@@ -44,7 +65,9 @@ function renderStep({ message, interrupted }: AssistantRecord): AssistantMessage
 export class Transcript {
   readonly #readAttachment: (id: string) => string | undefined;
   #lastSeq = 0;
-  readonly #entries: Entry[] = [];
+  #compaction: AppliedCompaction | undefined;
+  #summary: UserMessage[] = [];
+  #entries: Entry[] = [];
   readonly #steps = new Map<string, Step>();
 
   /** @param readAttachment bytes of an attachment in base64. */
@@ -57,22 +80,38 @@ export class Transcript {
     return this.#lastSeq;
   }
 
+  get compaction(): AppliedCompaction | undefined {
+    return this.#compaction;
+  }
+
   apply(record: StoredRecord): void {
-    const { at, body } = record;
-    this.#lastSeq = record.seq;
+    const { at, body, seq } = record;
+    this.#lastSeq = seq;
     if (body.type === "input") {
-      this.#say(at, renderDelivery(body.message, this.#readAttachment));
+      this.#say(seq, at, renderDelivery(body.message, this.#readAttachment), true);
     } else if (body.type === "signal") {
-      this.#say(at, renderSignalText({ ...body, type: body.signalType }));
+      if (body.compaction) this.#compact(seq, at, body.body, body.compaction);
+      else this.#say(seq, at, renderSignalText({ ...body, type: body.signalType }), false);
     } else if (body.type === "assistant") {
-      this.#applyStep(at, body);
+      this.#applyStep(seq, at, body);
     } else if (body.type === "tool_result") {
       this.#steps.get(body.toolCallId)?.results.set(body.toolCallId, resultMessage(at, body));
     }
   }
 
   messages(): Message[] {
-    return this.#entries.flatMap((entry) => ("message" in entry ? [entry.message] : stepMessages(entry.step)));
+    return [...this.#summary, ...this.#entries.flatMap((entry) => this.#messagesOf(entry))];
+  }
+
+  /** Everything behind the summary. */
+  entries(): TranscriptEntry[] {
+    return this.#entries.map((entry) => {
+      const messages = this.#messagesOf(entry);
+      if ("message" in entry) return { seq: entry.seq, isInput: entry.isInput, messages };
+      const { record, assistant } = entry.step;
+      const usedTokens = record.interrupted ? 0 : assistant.usage.totalTokens;
+      return { seq: entry.seq, isInput: false, messages, ...(usedTokens > 0 && { usedTokens }) };
+    });
   }
 
   /** Whether a call of this id is already in the model's view. */
@@ -80,25 +119,38 @@ export class Transcript {
     return this.#steps.has(toolCallId);
   }
 
-  #say(at: number, content: UserMessage["content"]): void {
-    this.#entries.push({ message: { role: "user", content, timestamp: at } });
+  #messagesOf(entry: Entry): Message[] {
+    return "message" in entry ? [entry.message] : stepMessages(entry.step, this.#compaction?.facts.clips ?? {});
   }
 
-  #applyStep(at: number, record: AssistantRecord): void {
+  #say(seq: number, at: number, content: UserMessage["content"], isInput: boolean): void {
+    this.#entries.push({ seq, isInput, message: { role: "user", content, timestamp: at } });
+  }
+
+  #compact(seq: number, at: number, text: string, facts: CompactionFacts): void {
+    this.#compaction = { seq, facts, text };
+    this.#summary = [{ role: "user", content: renderSummary(text, facts), timestamp: at }];
+    const isKept = ({ seq: entrySeq }: Entry) => entrySeq >= facts.keptFromSeq || facts.carriedSeqs.includes(entrySeq);
+    this.#entries = this.#entries.filter(isKept);
+  }
+
+  #applyStep(seq: number, at: number, record: AssistantRecord): void {
     const assistant = renderStep(record);
     if (assistant.content.length === 0) return;
     const calls = assistant.content.filter((part): part is ToolCall => part.type === "toolCall");
-    const step: Step = { at, assistant, calls, results: new Map() };
+    const step: Step = { at, record, assistant, calls, results: new Map() };
     for (const call of calls) this.#steps.set(call.id, step);
-    this.#entries.push({ step });
+    this.#entries.push({ seq, step });
   }
 }
 
-function stepMessages(step: Step): Message[] {
-  const results = step.calls.map(
-    (call) =>
+function stepMessages(step: Step, clips: CompactionFacts["clips"]): Message[] {
+  const results = step.calls.map((call) => {
+    const result =
       step.results.get(call.id) ??
-      resultMessage(step.at, { toolCallId: call.id, toolName: call.name, text: INTERRUPTED_RESULT, isError: true }),
-  );
+      resultMessage(step.at, { toolCallId: call.id, toolName: call.name, text: INTERRUPTED_RESULT, isError: true });
+    const units = clips[call.id];
+    return units === undefined ? result : clipResult(result, units);
+  });
   return [step.assistant, ...results];
 }
