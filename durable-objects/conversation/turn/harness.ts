@@ -84,9 +84,9 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
     name,
     // The overloads say what comes of which options.
     prompt: prompt as Harness["prompt"],
-    async compact() {
+    compact() {
       throwIfOver();
-      throw new BerthError("operation_failed", `${owner}: harness.compact() is not available yet.`);
+      return start(undefined, (merged) => conversation.compact(merged));
     },
     get sandbox() {
       throwIfOver();

@@ -21,7 +21,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   // A missing key is told at once, before a sandbox is opened for nothing.
   const model = ports.resolveModel(first.model.spec);
   const harnesses = createHarnessSource({
-    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel },
+    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel, compaction: first.model.compaction },
     readAttached: () => environment.attached,
     readWorkspaceSkills: () => environment.workspaceSkills,
   });

@@ -165,7 +165,7 @@ export class Compactor {
     // After an overflow something must go, however little there is.
     const least = reason === "overflow" ? MIN_KEEP_TOKENS : this.#limits.keepTokens;
     for (let keep = this.#limits.keepTokens; keep >= least; keep = Math.floor(keep / 2)) {
-      const cut = findCut(entries, keep, firstRunning, firstFree);
+      const cut = findCut(entries, keep, firstRunning, firstFree, reason !== "threshold");
       if (cut && (reason === "overflow" || this.#isWorth(entries, cut, running))) return cut;
     }
     return undefined;

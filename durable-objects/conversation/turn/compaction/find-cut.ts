@@ -20,6 +20,7 @@ export interface Cut {
  * The newest entries of at least `keepTokens` stay. Where all there is is less, which a provider's own count may still call
  * too much, everything before the running request is cut off.
  *
+ * @param mustShrink an oldest entry that alone is more than what stays is cut off, although less than that stays then.
  * @param firstRunning index of the running submission's first message; -1 when it is not among the entries.
  * @param firstFree entries before it (carried over from the compaction before) are no place to cut.
  */
@@ -28,11 +29,14 @@ export function findCut(
   keepTokens: number,
   firstRunning: number,
   firstFree: number,
+  mustShrink = false,
 ): Cut | undefined {
   let tokens = 0;
   for (let at = entries.length - 1; at >= firstFree; at--) {
     tokens += estimateTokens(entries[at]?.messages ?? []);
-    if (tokens >= keepTokens) return at > 0 ? cutAt(entries, at) : undefined;
+    if (tokens < keepTokens) continue;
+    const keptFrom = at === 0 && mustShrink ? 1 : at;
+    return keptFrom > 0 && keptFrom < entries.length ? cutAt(entries, keptFrom) : undefined;
   }
   return firstRunning > 0 && firstRunning >= firstFree ? cutAt(entries, firstRunning) : undefined;
 }
