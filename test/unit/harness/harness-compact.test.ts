@@ -57,7 +57,7 @@ describe("harness.compact", () => {
         await harness.prompt(LONG);
         await harness.compact();
       },
-      [{ text: "first" }, { error: "authentication_error: bad key" }],
+      [{ text: "first" }, { stopReason: "error", errorMessage: "authentication_error: bad key" }],
     );
     await conversation.send("go");
     expect(resultOf(conversation)).toMatchObject({
