@@ -21,7 +21,18 @@ interface Step {
   results: Map<string, ToolResultMessage>;
 }
 
-type Entry = { seq: number; isInput: boolean; message: UserMessage } | { seq: number; step: Step };
+type Entry = Said | { seq: number; step: Step };
+
+interface Said {
+  seq: number;
+  isInput: boolean;
+  /** Tells of a change since the prompt was composed. */
+  isNarration: boolean;
+  message: UserMessage;
+}
+
+/** What a new prompt says anew, and better. */
+const NARRATION: readonly string[] = ["resources", "instructions", "environment"];
 
 /** One unit of the transcript: a message, or a step with the results of its calls. */
 export interface TranscriptEntry {
@@ -88,10 +99,13 @@ export class Transcript {
     const { at, body, seq } = record;
     this.#lastSeq = seq;
     if (body.type === "input") {
-      this.#say(seq, at, renderDelivery(body.message, this.#readAttachment), true);
+      this.#say(seq, at, renderDelivery(body.message, this.#readAttachment), { isInput: true });
     } else if (body.type === "signal") {
       if (body.compaction) this.#compact(seq, at, body.body, body.compaction);
-      else this.#say(seq, at, renderSignalText({ ...body, type: body.signalType }), false);
+      else {
+        const isNarration = NARRATION.includes(body.signalType) && body.appendedBy === undefined;
+        this.#say(seq, at, renderSignalText({ ...body, type: body.signalType }), { isNarration });
+      }
     } else if (body.type === "assistant") {
       this.#applyStep(seq, at, body);
     } else if (body.type === "tool_result") {
@@ -123,15 +137,18 @@ export class Transcript {
     return "message" in entry ? [entry.message] : stepMessages(entry.step, this.#compaction?.facts.clips ?? {});
   }
 
-  #say(seq: number, at: number, content: UserMessage["content"], isInput: boolean): void {
-    this.#entries.push({ seq, isInput, message: { role: "user", content, timestamp: at } });
+  #say(seq: number, at: number, content: UserMessage["content"], is: Partial<Said>): void {
+    const message: UserMessage = { role: "user", content, timestamp: at };
+    this.#entries.push({ seq, isInput: false, isNarration: false, ...is, message });
   }
 
   #compact(seq: number, at: number, text: string, facts: CompactionFacts): void {
     this.#compaction = { seq, facts, text };
     this.#summary = [{ role: "user", content: renderSummary(text, facts), timestamp: at }];
-    const isKept = ({ seq: entrySeq }: Entry) => entrySeq >= facts.keptFromSeq || facts.carriedSeqs.includes(entrySeq);
-    this.#entries = this.#entries.filter(isKept);
+    // A change that was told before the new prompt was composed would contradict it.
+    const isOutdated = (entry: Entry) => "message" in entry && entry.isNarration;
+    const isKept = (entry: Entry) => entry.seq >= facts.keptFromSeq || facts.carriedSeqs.includes(entry.seq);
+    this.#entries = this.#entries.filter((entry) => isKept(entry) && !isOutdated(entry));
   }
 
   #applyStep(seq: number, at: number, record: AssistantRecord): void {
