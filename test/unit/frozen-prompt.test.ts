@@ -13,6 +13,7 @@ function systemOf({ messages: [system] }: TranscriptContext): { content: string;
 
 describe("the system prompt of a conversation", () => {
   it.each<[string, () => void]>([
+    ["with half a surrogate pair in it, of a text that was cut", () => useInstruction("half \uD83D of it")],
     ["of 2.4 million characters", () => useInstruction("ä€😀".repeat(600_000))],
     [
       "beside 3000 tools",
@@ -41,6 +42,7 @@ describe("the system prompt of a conversation", () => {
     expect((await converse().send("two")).settlement.outcome).toBe("completed");
     const [before, after] = sent;
     expect(before?.content).toMatch(/^Test\./);
+    expect(before?.content.isWellFormed()).toBe(true);
     // Not `toEqual`: its message would hold both.
     expect(before?.content === after?.content).toBe(true);
     expect(after?.tools).toEqual(before?.tools);
