@@ -178,6 +178,16 @@ describe("an agent with skills", () => {
     expect(second.prompt()).toBe(first.prompt());
   });
 
+  it("finds with the next message what others put into files they share, though no tool has run", async () => {
+    const sandboxes: Sandbox[] = [];
+    const factory = { ...workspace({}, (sandbox) => sandboxes.push(sandbox)), isShared: true };
+    const { ask } = converse(agentIn(factory, false));
+    await ask("hello");
+    await sandboxes[0]?.writeFile(".agents/skills/added/SKILL.md", skill("added", "By hand."));
+    const [activated] = await ask("/skill added");
+    expect(activated).toMatchObject({ text: expect.stringContaining("By hand."), isError: false });
+  });
+
   it("finds those of the file system that took the place of a lost one, before the model is told of the loss", async () => {
     const files = { ".agents/skills/baked/SKILL.md": skill("baked", "Of the image.") };
     let generation: string | undefined = "one";

@@ -8,8 +8,8 @@
  * nothing ran.
  *
  * A workspace is looked at for skills at first contact, when a sandbox is attached, when another file system has taken the
- * place of a lost one, and when a submission starts after tools have run since: what an agent writes for itself it finds
- * with its next message.
+ * place of a lost one, and when a submission starts after tools have run since, or over files that others write too: what
+ * an agent writes for itself it finds with its next message.
  *
  * Source: contract RUNTIME 4 (tool order), 5; ARCHITECTURE 6.
  */
@@ -141,7 +141,7 @@ export class Environment {
     const known = this.#told?.sandbox;
     const isKnown = known?.kind === kind && known.cwd === sandbox.cwd;
     if (isKnown) this.#skills = environment.readWorkspaceSkills();
-    if (isKnown && !environment.isWorkspaceUsed()) return;
+    if (isKnown && !factory.isShared && !environment.isWorkspaceUsed()) return;
     // What was found before is still there to be used; a sandbox that is seen for the first time must answer.
     if (isKnown) await this.#tryToDiscover(rendered, sandbox);
     else await this.#discover(rendered, sandbox);
