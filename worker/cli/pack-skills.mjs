@@ -21,7 +21,7 @@ const SKILL_FILE = "SKILL.md";
 
 const LARGE_SKILL_BYTES = 1024 * 1024;
 const SKILL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const FRONT_MATTER = /^\uFEFF?---\r?\n(?:(.*?)\n)?---\r?(?:\n|$)/s;
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(?:(.*?)\n)?---[ \t]*\r?(?:\n|$)/s;
 const NAME_FIELD = /^name:[ \t]*(["']?)(.*?)\1[ \t]*(?:#.*)?\r?$/m;
 
 /** Folders and files that tools leave behind: no part of a skill. */
