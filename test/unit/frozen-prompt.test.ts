@@ -28,8 +28,9 @@ describe("the system prompt of a conversation", () => {
     const converse = () =>
       createConversation({
         ...{ db, body, script: [{ text: "done" }] },
+        // A window that holds anything.
         wrapModel: ({ model, stream }) => ({
-          model,
+          model: { ...model, contextWindow: 0 },
           stream(used, context, options) {
             sent.push(systemOf(context));
             return stream(used, context, options);
