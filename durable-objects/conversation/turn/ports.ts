@@ -19,7 +19,7 @@ export type AttemptEnd =
   | { kind: "settled" }
   | { kind: "failed"; fault: Fault }
   /** A transient provider fault: go on from the records after a wait. */
-  | { kind: "retry"; afterMs: number }
+  | { kind: "retry"; afterMs: number; reason: string }
   /** Cut by abort or deadline; the supervisor knows which. */
   | { kind: "cut" }
   /** Overtaken by another attempt: nothing more to say. */
