@@ -37,6 +37,7 @@ import { createPromptStore } from "./store/prompts.ts";
 import { revocableDatabase } from "./store/revocable-database.ts";
 import { createStateStore } from "./store/state.ts";
 import { type Submission, SubmissionQueue } from "./store/submission-queue.ts";
+import { createUsageTotal } from "./store/usage-total.ts";
 import { ConversationStream } from "./stream.ts";
 import { ABORTED, SubmissionLifecycle } from "./submission-lifecycle.ts";
 import { type Alarm, Supervisor } from "./supervisor.ts";
@@ -87,9 +88,10 @@ export function createEngine(parts: EngineParts): Engine {
   const sandboxHost = parts.createSandboxHost(db);
   const journal = new Journal(db, clock);
   const queue = new SubmissionQueue(db);
+  const usageTotal = createUsageTotal(db);
   const attachments = createAttachmentStore(db);
   const readDurability = (): Durability => parts.durabilityOf(readBorn()?.agent ?? "");
-  const lifecycle = new SubmissionLifecycle({ db, journal, queue, clock, readDurability });
+  const lifecycle = new SubmissionLifecycle({ db, journal, queue, usageTotal, clock, readDurability });
   const prompts = createPromptStore(db);
   const states = createStateStore(db);
   const locks = createPathLocks();
@@ -167,6 +169,7 @@ export function createEngine(parts: EngineParts): Engine {
       submissionId: submission.id,
       agent: instance.agent,
       attempt: submission.attempt,
+      sessionId: instance.uid,
       providerRetries: submission.providerRetries,
       clearProviderRetries: () => log.write(() => queue.change(submission.seq, { providerRetries: 0 })),
       signal,
@@ -204,7 +207,7 @@ export function createEngine(parts: EngineParts): Engine {
   const stream = new ConversationStream({ journal, queue, timers, readInstance: readBorn });
   const { sandboxKind, findInitialDataFault } = parts;
   const admission = { db, journal, queue, attachments, clock, ids, sandboxKind, findInitialDataFault };
-  const views = { journal, queue };
+  const views = { journal, queue, usageTotal };
 
   function admit(send: Admission): Receipt {
     const receipt = db.transaction(() => {

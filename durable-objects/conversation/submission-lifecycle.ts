@@ -15,6 +15,7 @@ import { type Standing, standingOf } from "./recovery/standing.ts";
 import type { Database } from "./store/database.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
+import type { UsageTotal } from "./store/usage-total.ts";
 import { sumUsage } from "./usage.ts";
 
 /** Another attempt holds the submission now, or it has settled: the writer must stop. */
@@ -36,6 +37,7 @@ export interface LifecycleParts {
   db: Database;
   journal: Journal;
   queue: SubmissionQueue;
+  usageTotal: UsageTotal;
   clock: Clock;
   readDurability(): Durability;
 }
@@ -130,7 +132,7 @@ export class SubmissionLifecycle {
 
   /** The running submission ends, and with it those that joined; `submission` must hold the attempt that ends it. */
   settleRunning(submission: Submission, outcome: Outcome, fault?: Fault): void {
-    const { db, journal, queue } = this.#parts;
+    const { db, journal, queue, usageTotal } = this.#parts;
     db.transaction(() => {
       this.#requireAttempt(submission);
       const records = this.recordsOf(submission);
@@ -141,7 +143,10 @@ export class SubmissionLifecycle {
       this.#closeThreads(submission, outcome);
       this.#end(submission, outcome, fault);
       const usage = this.usageOf(submission);
-      if (usage) queue.recordUsage(submission.seq, usage);
+      if (usage) {
+        usageTotal.add(usage);
+        queue.recordUsage(submission.seq, usage);
+      }
       this.#settleJoined(submission, records, outcome, fault);
     });
   }

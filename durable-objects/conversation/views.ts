@@ -9,10 +9,12 @@ import type { QueueView, SettledAnswer, SubmissionView } from "../protocol/rpc.t
 import { foldResponse, renderSettlement } from "./projection/render-message.ts";
 import type { Journal } from "./store/journal.ts";
 import type { Submission, SubmissionQueue } from "./store/submission-queue.ts";
+import type { UsageTotal } from "./store/usage-total.ts";
 
 export interface ViewParts {
   journal: Journal;
   queue: SubmissionQueue;
+  usageTotal: UsageTotal;
 }
 
 function viewOf({ journal, queue }: ViewParts, submission: Submission): SubmissionView {
@@ -53,6 +55,7 @@ export function readQueueView(parts: ViewParts): QueueView {
     running: running ? view(running) : null,
     joined: running ? queue.joinedInto(running.id).map(view) : [],
     queued: queue.queued().map(view),
+    usage: parts.usageTotal.read(),
   };
 }
 

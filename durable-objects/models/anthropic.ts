@@ -3,6 +3,7 @@ import type { Model } from "@earendil-works/pi-ai";
 import { anthropicMessagesApi } from "@earendil-works/pi-ai/api/anthropic-messages.lazy";
 import { ANTHROPIC_MODELS } from "@earendil-works/pi-ai/providers/anthropic.models";
 import type { Settings } from "../protocol/settings.ts";
+import { createMessageEventMender } from "./mend-message-events.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -36,7 +37,11 @@ export const anthropic: ModelProvider = {
       // A continued thread lives in the memory of one isolate; the records are the only state here.
       compat: { ...known.compat, supportsMessageThreads: false },
     };
-    const stream = createProviderStream({ api: anthropicMessagesApi(), apiKey: settings.anthropic.apiKey ?? "" });
+    const stream = createProviderStream({
+      api: anthropicMessagesApi(),
+      apiKey: settings.anthropic.apiKey ?? "",
+      createMender: createMessageEventMender,
+    });
     return { model, stream };
   },
 };

@@ -8,6 +8,7 @@ import { type AiBinding, createAiBindingFetch } from "@earendil-works/pi-ai/api/
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { CLOUDFLARE_WORKERS_AI_MODELS } from "@earendil-works/pi-ai/providers/cloudflare-workers-ai.models";
 import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
+import { createChatChunkMender } from "./mend-chat-chunks.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -18,6 +19,9 @@ const BASE_URL = "https://workers-binding.ai/ai-gateway/gateways/default/workers
 const UNUSED_KEY = "binding";
 const NO_AUTHORIZATION = { Authorization: null };
 
+/** Requests of one conversation go to the machine that has its beginning cached; what every model here can do. */
+const UNKNOWN_COMPAT: NonNullable<ChatCompletionsModel["compat"]> = { sendSessionAffinityHeaders: true };
+
 function isAiBinding(value: unknown): value is AiBinding {
   return typeof value === "object" && value !== null && "fetch" in value && typeof value.fetch === "function";
 }
@@ -27,11 +31,13 @@ export const cloudflare: ModelProvider = {
   missing: (_modelId, settings) => (isAiBinding(settings.ai) ? undefined : "AI (the Workers AI binding)"),
   resolve(modelId, settings) {
     if (!isAiBinding(settings.ai)) return undefined;
-    const known =
-      CATALOGUE.get(modelId) ??
-      unknownChatModel({ id: modelId, provider: "cloudflare-workers-ai", baseUrl: BASE_URL, settings });
+    const known = CATALOGUE.get(modelId) ?? {
+      ...unknownChatModel({ id: modelId, provider: "cloudflare-workers-ai", baseUrl: BASE_URL, settings }),
+      compat: UNKNOWN_COMPAT,
+    };
     const stream = createProviderStream({
       adjustPayload: keepBlankResults,
+      createMender: createChatChunkMender,
       api: openAICompletionsApi(),
       apiKey: UNUSED_KEY,
       headers: NO_AUTHORIZATION,

@@ -6,6 +6,7 @@
  *
  * Source: contract RUNTIME 9.
  */
+import { parseJsonObject } from "./json-object.ts";
 import type { ScriptedCall } from "./scripted-stream.ts";
 
 export type DemoCall = Omit<ScriptedCall, "id">;
@@ -87,20 +88,9 @@ const SHORT_FORMS: Readonly<Record<string, ShortForm>> = {
   skill: { tool: "activate_skill", parse: (rest) => ({ name: rest }) },
 };
 
-/** A JSON object, `undefined` when the text is none. */
-function parseJsonObject(text: string): Arguments | undefined {
-  if (!text.startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    // JSON.parse gives only JSON values, and one that begins with a brace is an object.
-    return typeof value === "object" && value !== null ? (value as Arguments) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function parseCall(name: string, rest: string, tools: readonly string[]): DemoCall | undefined {
-  const json = parseJsonObject(rest);
+  // What was parsed from JSON holds only JSON values.
+  const json = parseJsonObject(rest) as Arguments | undefined;
   const form = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
   if (form === undefined) return json !== undefined && tools.includes(name) ? { name, arguments: json } : undefined;
   if (json !== undefined) return { name: form.tool, arguments: json };

@@ -1,6 +1,7 @@
 /** `openai-compatible/<any name>`: the server at `OPENAI_BASE_URL` (Ollama, vLLM, a gateway), with or without a key. */
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
+import { createChatChunkMender } from "./mend-chat-chunks.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -25,6 +26,7 @@ export const openaiCompatible: ModelProvider = {
       api: openAICompletionsApi(),
       apiKey: settings.openai.apiKey ?? NO_KEY,
       adjustPayload: keepBlankResults,
+      createMender: createChatChunkMender,
     });
     return { model, stream };
   },

@@ -3,6 +3,7 @@ import type { Api, Model } from "@earendil-works/pi-ai";
 import { openAICompletionsApi } from "@earendil-works/pi-ai/api/openai-completions.lazy";
 import { OPENAI_MODELS } from "@earendil-works/pi-ai/providers/openai.models";
 import { type ChatCompletionsModel, keepBlankResults, unknownChatModel } from "./chat-completions.ts";
+import { createChatChunkMender } from "./mend-chat-chunks.ts";
 import type { ModelProvider } from "./model.ts";
 import { createProviderStream } from "./provider-stream.ts";
 
@@ -15,22 +16,26 @@ function overChatCompletions(known: Model<Api>, baseUrl: string): ChatCompletion
   return { ...facts, api: "openai-completions", baseUrl };
 }
 
+/** A conversation's requests find each other's cache by its key, also through a gateway: pi sends it to OpenAI alone. */
+const COMPAT: NonNullable<ChatCompletionsModel["compat"]> = { promptCacheKeyMode: "enabled" };
+
 export const openai: ModelProvider = {
   name: "openai",
   missing: (_modelId, settings) => (settings.openai.apiKey === undefined ? "OPENAI_API_KEY" : undefined),
   resolve(modelId, settings) {
     const baseUrl = settings.openai.baseUrl ?? BASE_URL;
     const known = CATALOGUE.get(modelId);
-    const model =
+    const facts =
       known === undefined
         ? unknownChatModel({ id: modelId, provider: "openai", baseUrl, settings })
         : overChatCompletions(known, baseUrl);
     return {
-      model,
+      model: { ...facts, compat: COMPAT },
       stream: createProviderStream({
         api: openAICompletionsApi(),
         apiKey: settings.openai.apiKey ?? "",
         adjustPayload: keepBlankResults,
+        createMender: createChatChunkMender,
       }),
     };
   },

@@ -1,14 +1,15 @@
 /**
  * What a failed provider response means: try again, give up, or make the request smaller.
  *
- * The HTTP status decides where there was one. Inside a 200 stream the provider's own error type decides. A line that
- * broke is tried again; a request that never left is our fault and is not.
+ * The HTTP status decides, or what the provider told in the place of one (`provider-stream.ts`), or its stop reason. A
+ * line that broke is tried again; a request that never left is our fault and is not.
  *
  * Source: contract RUNTIME 6 (overflow), 9.
  */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { isContextOverflow } from "@earendil-works/pi-ai/utils/overflow";
 import { PROVIDER_RESPONSE } from "./provider-stream.ts";
+import { readStopReason } from "./stop-reason.ts";
 
 export interface ProviderFault {
   kind: "transient" | "permanent" | "overflow";
@@ -22,15 +23,14 @@ export interface ProviderFault {
 const HTTP_OK = 200;
 const TRANSIENT_STATUS: readonly number[] = [408, 429];
 const FIRST_SERVER_FAULT = 500;
-/** An answer with one of these is about load, whatever its text says about tokens. */
-const LOAD_STATUS: readonly number[] = [429, 503, 529];
+/** An answer with one of these is about load or about who asks, whatever its text says about tokens. */
+const NEVER_OVERFLOW: readonly number[] = [401, 402, 403, 404, 408, 429, 503, 529];
 
 /** Marker of Workers AI for a request above its window (RUNTIME 6). */
 const WORKERS_AI_OVERFLOW = "(request_too_large)";
 
-/** Error types and reasons that providers send inside a 200 stream and that another try does not change. */
-const PERMANENT_IN_STREAM =
-  /invalid_request_error|authentication_error|permission_error|not_found_error|billing_error|content_filter|refus|stopped with: sensitive|Unhandled stop reason/i;
+/** How a provider that is not asked over HTTP says that another try changes nothing. */
+const PERMANENT_BY_NAME = /^(?:invalid_request|authentication|permission|not_found)_error\b/;
 
 function hasUsableContent(message: AssistantMessage): boolean {
   return message.content.some(
@@ -62,7 +62,7 @@ function readFacts(message: AssistantMessage): Facts {
 
 function isOverflow(message: AssistantMessage, status: number | undefined): boolean {
   if (message.errorMessage?.includes(WORKERS_AI_OVERFLOW)) return true;
-  if (status !== undefined && LOAD_STATUS.includes(status)) return false;
+  if (status !== undefined && NEVER_OVERFLOW.includes(status)) return false;
   return isContextOverflow(message);
 }
 
@@ -85,17 +85,20 @@ function describe(kind: ProviderFault["kind"], status: number | undefined, reque
     : "The model provider's response broke off before it was complete.";
 }
 
+function isTransientStatus(status: number): boolean {
+  return TRANSIENT_STATUS.includes(status) || status >= FIRST_SERVER_FAULT;
+}
+
 function kindOf(
   message: AssistantMessage,
   status: number | undefined,
   requested: boolean | undefined,
 ): ProviderFault["kind"] {
   if (isOverflow(message, status)) return "overflow";
-  if (status !== undefined && status !== HTTP_OK) {
-    return TRANSIENT_STATUS.includes(status) || status >= FIRST_SERVER_FAULT ? "transient" : "permanent";
-  }
   if (requested === false) return "permanent";
-  return PERMANENT_IN_STREAM.test(message.errorMessage ?? "") ? "permanent" : "transient";
+  if (status !== undefined && status !== HTTP_OK && !isTransientStatus(status)) return "permanent";
+  if (requested === undefined && PERMANENT_BY_NAME.test(message.errorMessage ?? "")) return "permanent";
+  return "transient";
 }
 
 /**
@@ -105,16 +108,15 @@ function kindOf(
 export function classifyProviderFault(message: AssistantMessage, httpStatus?: number): ProviderFault {
   const facts = readFacts(message);
   const status = facts.status ?? httpStatus;
+  const known = { ...(status !== undefined && { status }) };
   if (message.stopReason !== "error") {
-    return {
-      kind: "transient",
-      message: "The model provider's answer was empty.",
-      ...(status === undefined ? {} : { status }),
-    };
+    return { kind: "transient", message: "The model provider's answer was empty.", ...known };
+  }
+  if (message.rawStopReason !== undefined && readStopReason(message.rawStopReason) === "refused") {
+    return { kind: "permanent", message: "The model or its provider refused to answer.", ...known };
   }
   const kind = kindOf(message, status, facts.requested);
-  const fault: ProviderFault = { kind, message: describe(kind, status, facts.requested) };
-  if (status !== undefined) fault.status = status;
+  const fault: ProviderFault = { kind, message: describe(kind, status, facts.requested), ...known };
   if (facts.retryAfterMs !== undefined) fault.retryAfterMs = facts.retryAfterMs;
   return fault;
 }

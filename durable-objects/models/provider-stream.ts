@@ -3,7 +3,8 @@
  *
  * pi folds an HTTP fault into a text. The status, the wait the provider asks for, and whether anything was answered at
  * all are lost there, so `fetch` is watched and the facts are attached as one diagnostic, which
- * `classifyProviderFault` reads.
+ * `classifyProviderFault` reads. What servers send against the protocol is mended on the way in: lines, events, and a
+ * fault that comes as a 200.
  *
  * Source: contract RUNTIME 9.
  */
@@ -17,7 +18,10 @@ import type {
   SimpleStreamOptions,
 } from "@earendil-works/pi-ai";
 import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
+import { readEmbeddedStatus } from "./embedded-error.ts";
 import { emptyMessage } from "./empty-message.ts";
+import { parseJsonObject } from "./json-object.ts";
+import { type EventMender, mendEventStream } from "./mend-event-stream.ts";
 
 /** Type of the diagnostic that holds `ProviderResponseFacts`. */
 export const PROVIDER_RESPONSE = "provider_response";
@@ -39,20 +43,56 @@ export interface ProviderStreamConfig {
   fetch?: typeof globalThis.fetch;
   /** A last look at what is sent, beside the messages it was made of. Gives what to send. */
   adjustPayload?(payload: unknown, messages: readonly Message[]): unknown;
+  /** Makes the mender of one response. */
+  createMender?(): EventMender;
   now?: () => number;
 }
 
-/** The wait in milliseconds that an answer asks for: `Retry-After-Ms`, seconds, or an HTTP date. */
+const HTTP_OK = 200;
+/** A date names a whole second, which is waited for to its end. */
+const HTTP_DATE_GRAIN_MS = 1000;
+/** Headers that describe a body as it came over the line. */
+const BODY_HEADERS: readonly string[] = ["content-encoding", "content-length", "transfer-encoding"];
+
+/**
+ * The wait in milliseconds that an answer asks for: `Retry-After-Ms`, seconds, or an HTTP date, by the provider's own
+ * clock where it tells its time. Nothing where it is unreadable or over already.
+ */
 export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
   const millis = Number.parseFloat(headers.get("retry-after-ms") ?? "");
-  if (Number.isFinite(millis)) return Math.max(0, millis);
-  const value = headers.get("retry-after")?.trim();
-  if (!value) return undefined;
-  const delay = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isFinite(delay) ? Math.max(0, delay) : undefined;
+  const value = headers.get("retry-after")?.trim() ?? "";
+  const delay = Number.isFinite(millis) ? millis : readDelayMs(value, Date.parse(headers.get("date") ?? ""), now);
+  return Number.isFinite(delay) && delay > 0 ? delay : undefined;
+}
+
+function readDelayMs(value: string, providerNow: number, now: number): number {
+  if (/^[+-]?\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
+  return Date.parse(value) + HTTP_DATE_GRAIN_MS - (Number.isFinite(providerNow) ? providerNow : now);
+}
+
+/** The answer as pi can read it: a fault told in a 200 becomes one, and an event stream has the lines of one. */
+async function mendResponse(response: Response, facts: ProviderResponseFacts, mend: EventMender): Promise<Response> {
+  const { status, statusText, body } = response;
+  if (status !== HTTP_OK || !body) return response;
+  const headers = new Headers(response.headers);
+  for (const name of BODY_HEADERS) headers.delete(name);
+  if (!/\bjson\b/.test(headers.get("content-type") ?? "")) {
+    const mended = mendEventStream(body, (event) => {
+      const told = readEmbeddedStatus(event);
+      if (told !== undefined) facts.status = told;
+      mend(event);
+    });
+    return new Response(mended, { status, statusText, headers });
+  }
+  // A stream was asked for: what comes as plain JSON is short.
+  const text = await response.text();
+  const told = readEmbeddedStatus(parseJsonObject(text));
+  if (told !== undefined) facts.status = told;
+  return new Response(text, { status: told ?? status, headers });
 }
 
 function watchFetch(config: ProviderStreamConfig, facts: ProviderResponseFacts): typeof globalThis.fetch {
+  const mend = config.createMender?.() ?? (() => {});
   const now = config.now ?? Date.now;
   const inner = config.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init));
   return async (input, init) => {
@@ -61,7 +101,7 @@ function watchFetch(config: ProviderStreamConfig, facts: ProviderResponseFacts):
     facts.status = response.status;
     const retryAfterMs = readRetryAfterMs(response.headers, now());
     if (retryAfterMs !== undefined) facts.retryAfterMs = retryAfterMs;
-    return response;
+    return mendResponse(response, facts, mend);
   };
 }
 

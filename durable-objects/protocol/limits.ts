@@ -49,6 +49,8 @@ export const MAX_FINISH_CONTINUATIONS = 32;
 export const PROVIDER_RETRIES = 5;
 export const PROVIDER_RETRY_BASE_MS = 2_000;
 export const PROVIDER_RETRY_MAX_MS = 60_000;
+/** The shortest wait, whatever a provider asks for: five tries are not to be gone in a moment. */
+export const PROVIDER_RETRY_MIN_MS = 1_000;
 export const PROVIDER_IDLE_TIMEOUT_MS = 120_000;
 
 export const MAX_READ_LINES = 2000;
@@ -129,3 +131,4 @@ export const MAX_DRAINED_BODY_BYTES = 100 * 1024 * 1024;
 
 /** What every provider takes back as a tool-call id (OpenAI's limit is the smallest). */
 export const MAX_TOOL_CALL_ID_CHARS = 40;
+export const MAX_TOOL_NAME_CHARS = 64;

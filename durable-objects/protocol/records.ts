@@ -116,6 +116,15 @@ export interface AssistantDiscardedRecord {
   deltas?: DeltaSpan;
 }
 
+/**
+ * The provider refused the images recorded before this: from here on the model is shown a text in the place of each, in
+ * every later request too, so that they all begin alike.
+ */
+export interface ImagesOmittedRecord {
+  type: "images_omitted";
+  submissionId: string;
+}
+
 /** Durable before the tool runs (T2); the arguments stand in the assistant record. */
 export interface ToolStartedRecord {
   type: "tool_started";
@@ -213,6 +222,7 @@ export type RecordBody =
   | ResponseStartedRecord
   | AssistantRecord
   | AssistantDiscardedRecord
+  | ImagesOmittedRecord
   | ToolStartedRecord
   | ToolIntentRecord
   | ToolStepRecord

@@ -56,6 +56,8 @@ export interface QueueView {
   running: SubmissionView | null;
   joined: SubmissionView[];
   queued: SubmissionView[];
+  /** Of everything that has settled. */
+  usage: TokenUsage;
 }
 
 /** A settled submission's outcome and the message that answered it. */

@@ -114,7 +114,7 @@ describe("an agent whose environment drifts", () => {
       expected.push(...expectedSignals(mounted, next));
       const last = model.requestsOf(key).at(-1);
       expect(readSignals(last?.body.messages ?? []), `turn ${turn}`).toEqual(expected);
-      expect(last?.body.tools?.map((tool) => tool.function.name)).toEqual(toolsOf(next));
+      expect(last?.body.tools?.map((tool) => tool.function?.name)).toEqual(toolsOf(next));
       mounted = next;
       const prompt = await readPrompt();
       hash ??= prompt.sha256;

@@ -18,6 +18,8 @@ export async function startScriptedBerth(settings: BerthSettings = {}, entry?: s
       BERTH_MODEL: "openai-compatible/scripted",
       OPENAI_BASE_URL: model.baseUrl,
       OPENAI_API_KEY: "sk-no-secret",
+      ANTHROPIC_BASE_URL: model.origin,
+      ANTHROPIC_API_KEY: "sk-no-secret",
     };
     const berth = await BerthProcess.start({ ...own, ...settings }, entry);
     return {

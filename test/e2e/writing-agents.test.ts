@@ -167,7 +167,7 @@ describe("the page about writing agents", () => {
     scenario.expect({
       results: readToolResults(last).map(({ text }) => text),
       texts: last.messages.map((message) => textOf(message.content)),
-      tools: last.tools?.map((tool) => tool.function.name) ?? [],
+      tools: last.tools?.map((tool) => tool.function?.name ?? "") ?? [],
       snapshot,
     });
     expect(model.problemsOf(name)).toEqual([]);

@@ -1,13 +1,15 @@
 /**
- * A model server of the OpenAI protocol on loopback, which answers from scripts and checks every request strictly.
+ * A model server on loopback that speaks OpenAI's chat completions and Anthropic's Messages, answers from scripts and
+ * checks every request strictly.
  *
  * Owns the scripts, the record of all requests and the open connections. A request without a script, or more requests
  * than a script has turns, is answered with a status no client retries, and is a problem of that request.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { pauseFor, renderCompletion, streamEnd, streamText } from "./chat-stream.ts";
-import { checkRequest } from "./request-check.ts";
+import { chatProtocol } from "./chat-protocol.ts";
+import { createEventWriter, pauseFor } from "./event-writer.ts";
+import { messagesProtocol } from "./messages-protocol.ts";
 import {
   type ChatRequest,
   type ModelTurn,
@@ -16,8 +18,9 @@ import {
   spokenText,
   type TurnSource,
 } from "./script.ts";
+import type { WireProtocol } from "./wire-protocol.ts";
 
-const PATH = /\/chat\/completions$/;
+const PROTOCOLS: readonly WireProtocol[] = [chatProtocol, messagesProtocol];
 const NEVER = new Promise<never>(() => {});
 const DEFAULT_WAIT_MS = 20_000;
 
@@ -45,11 +48,16 @@ export class ModelServer {
     return server;
   }
 
-  /** What `OPENAI_BASE_URL` is set to. */
-  get baseUrl(): string {
+  /** What `ANTHROPIC_BASE_URL` is set to. */
+  get origin(): string {
     const address = this.#server.address();
     if (typeof address !== "object" || address === null) throw new Error("The model server is not listening");
-    return `http://127.0.0.1:${address.port}/v1`;
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** What `OPENAI_BASE_URL` is set to. */
+  get baseUrl(): string {
+    return `${this.origin}/v1`;
   }
 
   script(key: string, turns: TurnSource): void {
@@ -97,7 +105,9 @@ export class ModelServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    if (request.method !== "POST" || !PATH.test(request.url ?? "")) {
+    const { pathname } = new URL(request.url ?? "", this.origin);
+    const protocol = PROTOCOLS.find(({ path }) => path.test(pathname));
+    if (request.method !== "POST" || !protocol) {
       sendJson(response, 404, { error: { message: "no such route" } });
       return;
     }
@@ -106,8 +116,9 @@ export class ModelServer {
       number: this.requests.length,
       key: readScriptKey(body),
       body,
+      at: Date.now(),
       headers: request.headers,
-      problems: checkRequest(body),
+      problems: protocol.check(body),
       state: "open",
     };
     this.requests.push(record);
@@ -118,7 +129,7 @@ export class ModelServer {
     this.#changed();
     const turn = await this.#nextTurn(record);
     record.answer = spokenText(turn);
-    await answer(response, record, turn);
+    await answer(response, protocol, record, turn);
   }
 
   async #nextTurn(record: RecordedRequest): Promise<ModelTurn> {
@@ -136,36 +147,59 @@ function sendJson(response: ServerResponse, status: number, body: unknown, heade
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-async function answer(response: ServerResponse, record: RecordedRequest, turn: ModelTurn): Promise<void> {
+async function answer(
+  response: ServerResponse,
+  protocol: WireProtocol,
+  record: RecordedRequest,
+  turn: ModelTurn,
+): Promise<void> {
   const { fault } = turn;
-  const hang = () => pauseFor({ gate: NEVER }, response);
   if (turn.pause) await pauseFor(turn.pause, response);
   if (response.destroyed) return;
-  if (fault?.kind === "hang" && fault.after === "request") return hang();
+  if (fault?.kind === "hang" && fault.after === "request") return pauseFor({ gate: NEVER }, response);
+  if (fault?.kind === "cut" && fault.after === "request") {
+    response.destroy();
+    return;
+  }
   if (fault?.kind === "http") {
     const body = fault.body ?? { error: { message: `scripted ${fault.status}`, type: "scripted" } };
     sendJson(response, fault.status, body, fault.headers);
     return;
   }
   if (!record.body.stream) {
-    sendJson(response, 200, renderCompletion(record, turn));
+    if (protocol.renderWhole) sendJson(response, 200, protocol.renderWhole(record, turn));
+    else sendJson(response, 400, { error: { message: "only streams", type: "invalid_request_error" } });
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   response.flushHeaders();
+  await answerStream(response, protocol, record, turn);
+}
+
+async function answerStream(
+  response: ServerResponse,
+  protocol: WireProtocol,
+  record: RecordedRequest,
+  turn: ModelTurn,
+): Promise<void> {
+  const { fault } = turn;
+  const writer = createEventWriter(response, turn);
   if (fault?.kind === "raw") {
-    response.end(fault.sse);
-    return;
+    writer.raw(fault.sse);
+  } else {
+    const reached = fault && "after" in fault ? fault.after : undefined;
+    if (reached !== "headers") await protocol.streamText(writer, record, turn);
+    if (reached === "call") protocol.streamHalfCall(writer, record, turn);
+    if (fault?.kind === "error") protocol.streamFault(writer, fault.error);
+    if (!fault && !response.destroyed) protocol.streamEnd(writer, record, turn);
   }
-  if (fault?.after !== "headers") await streamText(response, record, turn);
-  if (fault?.kind === "hang") return hang();
+  await writer.flush();
+  if (fault?.kind === "hang") return pauseFor({ gate: NEVER }, response);
   if (fault?.kind === "cut") {
     // What was written goes out first; the cut comes behind it.
     await pauseFor({ waitMs: 20 }, response);
     response.destroy();
     return;
   }
-  if (response.destroyed) return;
-  streamEnd(response, record, turn);
   response.end();
 }

@@ -134,7 +134,7 @@ describe("abort and attachments", () => {
     const one = await openDoor().ask("GET", "/agents/coder/c1/submissions/sub_1");
     expect(await one.json()).toMatchObject({ submissionId: "sub_1", state: "queued" });
     const queue = await openDoor().ask("GET", "/agents/coder/c1/queue");
-    expect(await queue.json()).toEqual({ running: null, joined: [], queued: [] });
+    expect(await queue.json()).toMatchObject({ running: null, joined: [], queued: [], usage: { totalTokens: 0 } });
   });
 });
 

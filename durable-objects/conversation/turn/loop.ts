@@ -14,6 +14,7 @@ import {
 } from "@earendil-works/pi-agent-core";
 import type { AssistantMessage, SystemMessage } from "@earendil-works/pi-ai";
 import type { ModelChoice } from "../../agent/agent.ts";
+import { isImageRefusal } from "../../models/image-refusal.ts";
 import type { ResolvedModel } from "../../models/model.ts";
 import { isProviderFault } from "../../models/provider-fault.ts";
 import { toProviderMessages } from "../../models/provider-messages.ts";
@@ -21,6 +22,7 @@ import { failWhenSilent } from "../../models/silence.ts";
 import { PROVIDER_IDLE_TIMEOUT_MS } from "../../protocol/limits.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { makeCallIdsUnique } from "./call-ids.ts";
+import { makeCallNamesSafe } from "./call-names.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { StepWriter } from "./step-writer.ts";
 import { toolResultRecord } from "./tool-result.ts";
@@ -47,6 +49,7 @@ export type LoopEnd = { kind: "settled" } | { kind: "fault"; message: AssistantM
 export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   const { ports, model, transcript } = parts;
   const { submissionId, attempt, journal, ids, clock, timers } = ports;
+  const takesImages = model.model.input.includes("image");
   const guard = new AbortController();
   const signal = AbortSignal.any([ports.signal, guard.signal]);
   let refusal: unknown;
@@ -69,6 +72,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
       fault = message;
       step?.discard(message.errorMessage ?? "The answer was empty.");
     } else {
+      makeCallNamesSafe(message);
       makeCallIdsUnique(message, (id) => transcript.hasCall(id) || journal.hasToolCall(id), ids);
       step?.complete(message, parts.awaitsFinish());
       if (ports.providerRetries > 0) ports.clearProviderRetries();
@@ -105,7 +109,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
 
   const config: AgentLoopConfig = {
     model: model.model,
-    convertToLlm: (messages) => toProviderMessages(messages),
+    convertToLlm: (messages) => toProviderMessages(messages, takesImages),
     async prepareRequest() {
       return { context: buildContext(await parts.prepareRequest()) };
     },
@@ -119,7 +123,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     toolExecution: "parallel",
     identity: { attribution: null },
     maxRetries: 0,
-    sessionId: submissionId,
+    sessionId: ports.sessionId,
     ...(parts.thinkingLevel !== "off" && { reasoning: parts.thinkingLevel }),
   };
   // The loop asks for the context of each request, the first included; it only wants to be given one to start from.
@@ -131,5 +135,11 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   await runAgentLoopContinue(start, config, emit, signal, stream);
   if (refusal !== undefined) throw refusal;
   if (ports.signal.aborted) return { kind: "cut" };
+  if (fault && takesImages && isImageRefusal(fault, transcript.messages())) {
+    // Once for each image at most: those before the record are shown no more.
+    journal.append([{ type: "images_omitted", submissionId }]);
+    ports.report("images_omitted", { submissionId });
+    return runLoop(parts);
+  }
   return fault ? { kind: "fault", message: fault } : { kind: "settled" };
 }

@@ -119,6 +119,8 @@ export interface AttemptPorts {
   /** The name the agent is served under. */
   agent: string;
   attempt: number;
+  /** Names the conversation to a provider's cache. */
+  sessionId: string;
   /** Transient provider faults in a row before this attempt. */
   providerRetries: number;
   clearProviderRetries(): void;

@@ -6,7 +6,12 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { classifyProviderFault } from "../../models/provider-fault.ts";
 import type { Fault } from "../../protocol/errors.ts";
-import { PROVIDER_RETRIES, PROVIDER_RETRY_BASE_MS, PROVIDER_RETRY_MAX_MS } from "../../protocol/limits.ts";
+import {
+  PROVIDER_RETRIES,
+  PROVIDER_RETRY_BASE_MS,
+  PROVIDER_RETRY_MAX_MS,
+  PROVIDER_RETRY_MIN_MS,
+} from "../../protocol/limits.ts";
 
 export type AfterFault = { kind: "retry"; afterMs: number; reason: string } | { kind: "failed"; fault: Fault };
 
@@ -27,7 +32,9 @@ export function resolveProviderFault(message: AssistantMessage, retriesBefore: n
 
 /** Doubles from the base, with jitter; what the provider asks for is kept up to the longest wait. */
 function retryDelayMs(retriesBefore: number, retryAfterMs: number | undefined, random: number): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, PROVIDER_RETRY_MAX_MS);
+  if (retryAfterMs !== undefined) {
+    return Math.min(Math.max(retryAfterMs, PROVIDER_RETRY_MIN_MS), PROVIDER_RETRY_MAX_MS);
+  }
   const base = PROVIDER_RETRY_BASE_MS * 2 ** retriesBefore;
   return Math.round(Math.min(base * (0.8 + 0.4 * random), PROVIDER_RETRY_MAX_MS));
 }

@@ -4,6 +4,7 @@
  * Source: contract RUNTIME 1.9, 3.1.
  */
 import type { UserMessage } from "@earendil-works/pi-ai";
+import type { AttachedImage } from "../../models/omit-images.ts";
 import type { AttachmentRef, RecordedMessage, SignalDelivery } from "../../protocol/submission.ts";
 
 /** Providers refuse an empty or blank message; the record keeps it as it was. */
@@ -41,9 +42,9 @@ export function renderDelivery(
   const { attachments = [] } = message;
   if (attachments.length === 0) return body.trim() === "" ? EMPTY_MESSAGE : body;
   const text = [body, renderManifest(attachments)].filter((part) => part.trim() !== "").join("\n\n");
-  const images = attachments.flatMap(({ id, mimeType }) => {
+  const images = attachments.flatMap(({ id, mimeType }): AttachedImage[] => {
     const data = readAttachment(id);
-    return data === undefined ? [] : [{ type: "image" as const, data, mimeType }];
+    return data === undefined ? [] : [{ type: "image", data, mimeType, attachmentId: id }];
   });
   return [{ type: "text", text }, ...images];
 }

@@ -7,6 +7,7 @@
  * Source: contract RUNTIME 2.5, 3.1; ARCHITECTURE T1.
  */
 import type { AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
+import { omitImages } from "../../models/omit-images.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
 import type { AssistantRecord, CompactionFacts, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
 import { clipResult } from "./compaction/clip-result.ts";
@@ -110,6 +111,8 @@ export class Transcript {
       this.#applyStep(seq, at, body);
     } else if (body.type === "tool_result") {
       this.#steps.get(body.toolCallId)?.results.set(body.toolCallId, resultMessage(at, body));
+    } else if (body.type === "images_omitted") {
+      this.#omitImages();
     }
   }
 
@@ -149,6 +152,12 @@ export class Transcript {
     const isOutdated = (entry: Entry) => "message" in entry && entry.isNarration;
     const isKept = (entry: Entry) => entry.seq >= facts.keptFromSeq || facts.carriedSeqs.includes(entry.seq);
     this.#entries = this.#entries.filter((entry) => isKept(entry) && !isOutdated(entry));
+  }
+
+  #omitImages(): void {
+    for (const entry of this.#entries) {
+      if ("message" in entry && entry.message.role === "user") entry.message = omitImages(entry.message);
+    }
   }
 
   #applyStep(seq: number, at: number, record: AssistantRecord): void {

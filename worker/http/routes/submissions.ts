@@ -9,6 +9,15 @@ import { readTarget, unwrap } from "../target.ts";
 
 const Time = Type.Integer({ description: "Milliseconds since the epoch." });
 
+const Usage = Type.Object({
+  input: Type.Number(),
+  output: Type.Number(),
+  cacheRead: Type.Number(),
+  cacheWrite: Type.Number(),
+  totalTokens: Type.Number(),
+  cost: Type.Number({ description: "US dollars." }),
+});
+
 const SubmissionBody = Type.Object({
   submissionId: Type.String(),
   state: Type.Union(["queued", "running", "joined", "settled"].map((state) => Type.Literal(state))),
@@ -20,16 +29,7 @@ const SubmissionBody = Type.Object({
   settledAt: Type.Optional(Time),
   abortRequestedAt: Type.Optional(Time),
   joinedInto: Type.Optional(Type.String()),
-  usage: Type.Optional(
-    Type.Object({
-      input: Type.Number(),
-      output: Type.Number(),
-      cacheRead: Type.Number(),
-      cacheWrite: Type.Number(),
-      totalTokens: Type.Number(),
-      cost: Type.Number({ description: "US dollars." }),
-    }),
-  ),
+  usage: Type.Optional(Usage),
   error: Type.Optional(Type.Unknown()),
 });
 
@@ -37,6 +37,7 @@ const QueueBody = Type.Object({
   running: Type.Union([SubmissionBody, Type.Null()]),
   joined: Type.Array(SubmissionBody),
   queued: Type.Array(SubmissionBody),
+  usage: Type.Object(Usage.properties, { description: "Of everything that has settled in the conversation." }),
 });
 
 async function readSubmission(context: RouteContext): Promise<Response> {
@@ -64,7 +65,7 @@ export const submissionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/agents/:agent/:id/queue",
-    summary: "What runs, what has joined it and what waits, in order.",
+    summary: "What runs, what has joined it and what waits, in order; and what the conversation has used so far.",
     access: "read",
     request: {},
     responses: { 200: { description: "The queue.", contentType: "application/json", schema: QueueBody } },
