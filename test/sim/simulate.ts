@@ -140,7 +140,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const posts = planPosts(random, world.now, hasHooks);
   const aborts: Abort[] = [];
   if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: true });
-  if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: false });
+  // Several of one message each: what is recorded while another response is being written is the rarest of all.
+  while (random.chance(0.4)) aborts.push({ at: world.now + random.below(12_000), all: false });
 
   const receive = (post: Post): void => {
     const message = { kind: "user", body: JSON.stringify(post.plan) } as const;
