@@ -132,6 +132,8 @@ export interface CreateSandboxOptions {
 export interface SandboxFactory {
   /** What the factory makes (`virtual`, `local`, ...); recorded at the conversation's birth. */
   readonly kind?: string;
+  /** `true`: others write into the same files too, so a conversation's own records do not tell whether they changed. */
+  readonly isShared?: boolean;
   createSandbox(options: CreateSandboxOptions): Promise<Sandbox>;
   /** Replaces the six sandbox tools; called afresh whenever the tool list is assembled. */
   tools?(sandbox: Sandbox, options: { subagents: readonly string[] }): AgentTool[];

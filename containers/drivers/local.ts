@@ -28,6 +28,7 @@ export function local({ cwd, env = {} }: LocalOptions = {}): SandboxFactory {
   const overrides = { ...env };
   return {
     kind: "local",
+    isShared: true,
     async createSandbox({ id, host }) {
       if (host?.local === undefined) throw new Error(NOT_STARTED);
       const client = createLocalClient(host.local);

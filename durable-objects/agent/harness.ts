@@ -43,7 +43,7 @@ export interface Harness {
   ): CallHandle<PromptResultResponse<Static<Schema>>>;
   prompt(text: string, options?: PromptOptions & { result?: never }): CallHandle<PromptResponse>;
 
-  /** Summarises the scratch conversation now. Not available yet: rejects. */
+  /** Summarises the scratch conversation now. Nothing happens where there is nothing to summarise; a failure rejects. */
   compact(): Promise<void>;
 
   /** The agent's sandbox as it is mounted now; throws where it has none. What is done with it is not recorded. */

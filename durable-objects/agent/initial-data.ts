@@ -1,4 +1,5 @@
 /** Checks what a conversation is created with against its agent's schema. Source: contract RUNTIME 1.3, 4. */
+import { TypeGuard } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { RegisteredAgent } from "./agent.ts";
 
@@ -6,6 +7,8 @@ import type { RegisteredAgent } from "./agent.ts";
 export function findInitialDataFault(agent: RegisteredAgent | undefined, data: unknown): string | undefined {
   const schema = agent?.agent.initialData;
   if (schema === undefined) return undefined;
+  // At the top TypeBox itself gives `Type.Optional` no meaning: there it says that a conversation may be made without.
+  if (data === undefined && TypeGuard.IsOptional(schema)) return undefined;
   const error = Value.Errors(schema, data).First();
   if (error === undefined) return undefined;
   const path = error.path.split("/").slice(1).join(".");

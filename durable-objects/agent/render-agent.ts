@@ -5,6 +5,7 @@
  *
  * Source: contract RUNTIME 4.
  */
+import { BerthError } from "../protocol/errors.ts";
 import type { Settings } from "../protocol/settings.ts";
 import type { RegisteredAgent, RenderedAgent } from "./agent.ts";
 import { authoringError, createFrame, renderInFrame } from "./frame.ts";
@@ -24,11 +25,23 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
+/** A throw of the author's own is told as a fault of this agent; its text stays in the log, for it may hold anything. */
+function callAgent({ name, agent }: RegisteredAgent, id: string): unknown {
+  try {
+    return agent({ id });
+  } catch (error) {
+    if (error instanceof BerthError) throw error;
+    throw new BerthError("operation_failed", `Agent "${name}" threw in its render. The log says more.`, {
+      cause: error,
+    });
+  }
+}
+
 /** What the agent asked for in this render. */
 export function renderAgent(entry: RegisteredAgent, context: RenderContext): RenderedAgent {
   const { settings, runtime } = context;
   const frame = createFrame({ agent: entry.name, settings, subagent: context.subagent === true, runtime });
-  const returned: unknown = renderInFrame(frame, () => entry.agent({ id: context.id }));
+  const returned: unknown = renderInFrame(frame, () => callAgent(entry, context.id));
   if (isThenable(returned)) {
     // The promise's own fault would surface as an unhandled rejection beside the error below.
     returned.then(undefined, () => {});

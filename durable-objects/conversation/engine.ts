@@ -11,7 +11,7 @@ import type { ResolvedModel } from "../models/model.ts";
 import type { Clock, Timers } from "../protocol/clock.ts";
 import { BerthError } from "../protocol/errors.ts";
 import type { Ids } from "../protocol/ids.ts";
-import { ROOT_THREAD } from "../protocol/records.ts";
+import { isRecordOf, ROOT_THREAD, type StoredRecord } from "../protocol/records.ts";
 import type {
   Admission,
   AttachmentAnswer,
@@ -120,12 +120,25 @@ export function createEngine(parts: EngineParts): Engine {
     return { ...sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
+  /** From the last compaction on: what it summarised is not read again. */
+  function readRootTranscript(): StoredRecord[] {
+    const compactionSeq = prompts.readCompactionSeq();
+    const record = compactionSeq === undefined ? undefined : journal.readAt(ROOT_THREAD, compactionSeq);
+    const facts = record && isRecordOf(record, "signal") ? record.body.compaction : undefined;
+    if (!facts) return journal.readTranscript(ROOT_THREAD, 0);
+    const carried = facts.carriedSeqs.flatMap((seq) => journal.readAt(ROOT_THREAD, seq) ?? []);
+    return [...carried, ...journal.readTranscript(ROOT_THREAD, facts.keptFromSeq - 1)];
+  }
+
   function threadJournal(submission: Submission, thread: string, append: AttemptJournal["append"]): AttemptJournal {
     // The root goes back to the conversation's birth; any other thread began in this submission.
     const begin = thread === ROOT_THREAD ? 0 : (submission.inputSeq ?? 0);
     return {
       append,
-      readTranscript: (after) => journal.readTranscript(thread, Math.max(after, begin)),
+      readTranscript: (after) =>
+        after === 0 && thread === ROOT_THREAD
+          ? readRootTranscript()
+          : journal.readTranscript(thread, Math.max(after, begin)),
       readSubmission: () => lifecycle.recordsOf(submission, thread),
       hasToolCall: (id) => journal.hasToolCall(id),
       get isWatched() {

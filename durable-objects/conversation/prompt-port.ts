@@ -5,6 +5,8 @@
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../protocol/clock.ts";
+import type { Surface } from "../protocol/surface.ts";
+import type { WorkspaceSkill } from "../skills/skill.ts";
 import type { Database } from "./store/database.ts";
 import { writeSurface, writeWorkspaceSkills } from "./store/environment.ts";
 import type { Journal } from "./store/journal.ts";
@@ -20,15 +22,20 @@ export interface PromptPortParts {
 }
 
 export function createPromptPort({ db, prompts, journal, clock }: PromptPortParts, log: AttemptLog): PromptPort {
+  const insert = (text: string, told: Surface, skills: readonly WorkspaceSkill[], compactionSeq?: number): void => {
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    const epoch = (prompts.read()?.epoch ?? 0) + 1;
+    prompts.insert({ epoch, composedAt: clock.now(), sha256, text }, compactionSeq);
+    writeSurface(db, told);
+    writeWorkspaceSkills(db, { foundAt: journal.head(), skills });
+  };
   return {
     read: () => prompts.read()?.text,
-    freeze(text, told, workspaceSkills) {
-      const sha256 = createHash("sha256").update(text).digest("hex");
+    freeze: (text, told, workspaceSkills) => log.write(() => insert(text, told, workspaceSkills)),
+    rebase: (text, told, workspaceSkills, compaction) =>
       log.write(() => {
-        prompts.insert({ epoch: 1, composedAt: clock.now(), sha256, text });
-        writeSurface(db, told);
-        writeWorkspaceSkills(db, { foundAt: journal.head(), skills: workspaceSkills });
-      });
-    },
+        const [record] = log.append([compaction]);
+        insert(text, told, workspaceSkills, record?.seq);
+      }),
   };
 }

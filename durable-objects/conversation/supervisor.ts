@@ -198,12 +198,21 @@ export class Supervisor {
   }
 
   #conclude(current: Submission, end: AttemptEnd): void {
-    const { lifecycle, clock } = this.#parts;
+    const { lifecycle, clock, report } = this.#parts;
     const isOver = (current.deadlineAt ?? Number.POSITIVE_INFINITY) <= clock.now();
     if (current.abortAt !== undefined) lifecycle.settleRunning(current, "aborted", ABORTED);
     else if (isOver) lifecycle.settleRunning(current, "failed", TIMED_OUT);
     else if (end.kind === "failed") lifecycle.settleRunning(current, "failed", end.fault);
-    else if (end.kind === "retry") lifecycle.postpone(current, clock.now() + end.afterMs, current.providerRetries + 1);
+    else if (end.kind === "retry") {
+      const { id: submissionId, providerRetries } = current;
+      report("submission_postponed", {
+        submissionId,
+        afterMs: end.afterMs,
+        retries: providerRetries + 1,
+        reason: end.reason,
+      });
+      lifecycle.postpone(current, clock.now() + end.afterMs, providerRetries + 1);
+    }
   }
 }
 

@@ -32,7 +32,8 @@ export const scripted: ModelProvider = {
   missing: () => undefined,
   resolve(modelId, settings) {
     const model = scriptedModel(modelId, settings);
-    if (modelId === "demo") return { model, stream: createScriptedStream(demoTurn) };
+    // It reads the newest message only, so nothing is too long for it, and it could not summarise.
+    if (modelId === "demo") return { model: { ...model, contextWindow: 0 }, stream: createScriptedStream(demoTurn) };
     if (TEST_ID.test(modelId)) {
       return { model, stream: createScriptedStream((messages) => nextScriptedTurn(modelId, messages)) };
     }

@@ -25,7 +25,8 @@ const PROBE_BYTES = MAX_INSTRUCTION_FILE_BYTES + 1;
 
 /**
  * Prints the guide's name and its first bytes in base64 on two lines (empty lines without one), the skills on one, how
- * many names there are, and the first of the sorted names. Plain POSIX; a shell without one of the programs gives an empty answer.
+ * many names there are, and the first of the sorted names, the newlines in them as `LINE_END`. Plain POSIX; a shell without
+ * one of the programs gives an empty answer.
  */
 const SCRIPT = `guide=
 for name in ${GUIDES.join(" ")}; do
@@ -35,8 +36,12 @@ printf '%s\\n' "$guide"
 if [ -n "$guide" ]; then head -c ${PROBE_BYTES} "$guide" | base64 | tr -d '\\n'; fi
 printf '\\n'
 ${SKILL_SCRIPT}
-ls -1A | wc -l
-ls -1Ap | LC_ALL=C sort | head -n ${MAX_LISTED_ENTRIES}`;
+list() { find . ! -name . -prune "$@" -print0 | tr '\\012\\000' '\\001\\012' | cut -c3-; }
+list | wc -l
+{ list -type d | sed 's,$,/,'; list ! -type d; } | sort | head -n ${MAX_LISTED_ENTRIES}`;
+
+/** Stands for a newline in a name. */
+const LINE_END = "\u0001";
 
 /** Whole characters of at most `max` bytes. */
 function decodeHead(bytes: Uint8Array, max: number): string {
@@ -63,8 +68,9 @@ function compareBytes(a: string, b: string): number {
   return left.length - right.length;
 }
 
-function isOneLine(name: string): boolean {
-  return !/[\u0000-\u001f\u007f]/.test(name);
+/** A name that would begin a line of its own stands quoted. */
+function quoteName(name: string): string {
+  return /[\u0000-\u001f\u007f]/.test(name) ? JSON.stringify(name) : name;
 }
 
 interface Names {
@@ -89,11 +95,17 @@ function decodeBase64(text: string): Uint8Array {
 
 async function discoverByCommand(sandbox: Sandbox): Promise<Workspace> {
   const result = await sandbox.exec(SCRIPT, { cwd: sandbox.cwd });
-  const [name = "", encoded = "", skills = "", total = "", ...names] = result.stdout.split("\n");
+  const [name = "", encoded = "", skills = "", count = "", ...names] = result.stdout.split("\n");
   const guide = name === "" || encoded === "" ? undefined : renderGuide(name, decodeBase64(encoded));
-  const entries = names.filter((entry) => entry !== "");
+  const entries = names.filter((entry) => entry !== "").map(renderPrinted);
   const found = parseSkillLine(sandbox, skills);
-  return createWorkspace(sandbox.cwd, guide, found, { entries, total: Number(total) || entries.length });
+  const total = Number(count) || entries.length;
+  return createWorkspace(sandbox.cwd, guide, found, { entries: entries.sort(compareBytes), total });
+}
+
+function renderPrinted(printed: string): string {
+  const [, name = "", slash = ""] = /^(.*?)(\/?)$/.exec(printed) ?? [];
+  return quoteName(name.replaceAll(LINE_END, "\n")) + slash;
 }
 
 /** The head of a file too large to hold; `undefined` where there is no command for it. */
@@ -132,7 +144,7 @@ async function renderEntry(sandbox: Sandbox, name: string): Promise<string> {
     (stat) => stat.isDirectory && stat.isSymbolicLink !== true,
     () => false,
   );
-  return (isOneLine(name) ? name : JSON.stringify(name)) + (isDirectory ? "/" : "");
+  return quoteName(name) + (isDirectory ? "/" : "");
 }
 
 async function discoverByVerbs(sandbox: Sandbox): Promise<Workspace> {

@@ -76,7 +76,7 @@ else
     elif [ ! -f "$file" ]; then kind=odd
     elif [ ! -r "$file" ]; then kind=closed
     else
-      head=$(head -c ${PROBE_BYTES} "$file" | sed -e '1!{' -e "/^---$cr\\{0,1\\}\\$/q" -e '}' | base64)
+      head=$(head -c ${PROBE_BYTES} "$file" | sed -e '1!{' -e "/^---[[:blank:]]*$cr\\{0,1\\}\\$/q" -e '}' | base64)
       room=$((room - \${#head}))
     fi
     name=\${dir##*/}

@@ -33,7 +33,7 @@ export const DELTA_IDLE_FLUSH_UNITS = 4096;
 
 export const MAX_ATTEMPTS_WITHOUT_PROGRESS = 10;
 export const SUBMISSION_TIMEOUT_MS = 3_600_000;
-/** How long a deadline or an abort waits for a hung attempt before it settles over it. */
+/** How long a deadline or an abort waits for a hung attempt before it settles over it; so long a harness waits too. */
 export const SETTLE_GRACE_MS = 3_000;
 /** An alarm is never further away than this while an attempt lives: keeps the object in memory, bounds crash detection. */
 export const ATTEMPT_TICK_MS = 5_000;

@@ -8,7 +8,7 @@
  */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import type { Fault } from "./errors.ts";
-import type { Outcome, RecordedMessage } from "./submission.ts";
+import type { Outcome, RecordedMessage, TokenUsage } from "./submission.ts";
 
 /** The conversation came to be. */
 export interface BirthRecord {
@@ -170,6 +170,28 @@ export interface ToolResultRecord {
   terminate?: true;
 }
 
+/** What a compaction made of the transcript; the body of its signal is the summary. Source: contract RUNTIME 6. */
+export interface CompactionFacts {
+  reason: "threshold" | "overflow" | "manual";
+  /** First record that still stands as it was; what comes before it is in the summary. */
+  keptFromSeq: number;
+  /** Messages before it that stand verbatim behind the summary: those of the running submission. */
+  carriedSeqs: readonly number[];
+  /** UTF-16 units that are left of tool results too large for the kept part, by call id. */
+  clips: Readonly<Record<string, number>>;
+  /** Files that were read and changed, earlier compactions included. */
+  readFiles: readonly string[];
+  modifiedFiles: readonly string[];
+  /** Tokens of the request before and after, as far as known. */
+  tokensBefore: number;
+  tokensAfter: number;
+  messagesBefore: number;
+  messagesAfter: number;
+  durationMs: number;
+  /** Of the requests that made the summary. */
+  usage: TokenUsage;
+}
+
 /** A message of the runtime itself to the model and to clients, or one that an event hook appended. */
 export interface SignalRecord {
   type: "signal";
@@ -180,6 +202,8 @@ export interface SignalRecord {
   tagName?: string;
   /** Absent: the runtime's own. */
   appendedBy?: "agent_start" | "agent_finish";
+  /** Present on the record of a compaction, which stands for everything before `keptFromSeq`. */
+  compaction?: CompactionFacts;
 }
 
 /** The one terminal record of a submission (Q3). */

@@ -2,9 +2,9 @@
  * Splits a `SKILL.md` into its front matter and its body, and reads the front matter as YAML in which every scalar is a
  * string.
  *
- * The front matter ends at the first line that is exactly `---`; later ones are rules of the body. What people write is
- * often no YAML by one colon ("Use for old code: never new"). Such a front matter is read once more with its plain
- * values quoted, rather than losing the skill.
+ * The front matter ends at the first line that is exactly `---`, but for blanks behind it; later ones are rules of the
+ * body. What people write is often no YAML by one colon ("Use for old code: never new") or one quote within quotes. Such a
+ * front matter is read once more with its plain values quoted, rather than losing the skill.
  *
  * Source: contract RUNTIME 8.
  */
@@ -16,18 +16,21 @@ export interface FrontMatter {
   body: string;
 }
 
-const OPENING = /^\uFEFF?---\r?\n/;
-const CLOSING = /(?:^|\n)---\r?(?:\n|$)/;
+const OPENING = /^\uFEFF?---[ \t]*\r?\n/;
+const CLOSING = /(?:^|\n)---[ \t]*\r?(?:\n|$)/;
 
 /** A key at the start of a line and its value, with the indented lines that go on with it. */
 const PLAIN_ENTRY = /^([A-Za-z][\w-]*):[ \t]+(\S.*(?:\n[ \t]+\S.*)*)$/gm;
 /** Values that are no plain text: quoted, a block with its header, or a list or map in brackets. */
-const NOT_PLAIN = /^(?:".*"|'.*'|\[.*\]|\{.*\})$|^[|>][-+\d]*(?:[ \t]+#[^\n]*)?(?:\n|$)/s;
+const NOT_PLAIN = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[.*\]|\{.*\})$|^[|>][-+\d]*(?:[ \t]+#[^\n]*)?(?:\n|$)/s;
+/** In quotes, but what is in them would have to be escaped: `'it's done'`. */
+const BADLY_QUOTED = /^(["'])(.*)\1$/s;
 
 function quotePlainValues(yaml: string): string {
   return yaml.replaceAll(PLAIN_ENTRY, (entry: string, key: string, value: string) => {
     if (NOT_PLAIN.test(value)) return entry;
     const folded = value
+      .replace(BADLY_QUOTED, "$2")
       .split("\n")
       .map((line) => line.trim())
       .join(" ");

@@ -37,7 +37,7 @@ function nameFault(name: unknown): string | undefined {
 function descriptionFault(description: unknown): string | undefined {
   if (description === undefined) return "description is missing.";
   if (typeof description !== "string") return "description must be text.";
-  if (description.trim() === "") return "description is missing.";
+  if (foldDescription(description) === "") return "description is missing.";
   return countCharacters(description.trim()) > MAX_SKILL_DESCRIPTION_CHARS
     ? `description is longer than ${MAX_SKILL_DESCRIPTION_CHARS} characters.`
     : undefined;
@@ -70,7 +70,10 @@ export function findFieldFault(fields: SkillFields): string | undefined {
   );
 }
 
-/** A description as a catalogue shows it: on one line. */
+/** A description as a catalogue shows it: on one line, without control characters or halves of surrogate pairs. */
 export function foldDescription(description: string): string {
-  return description.trim().replaceAll(/\s+/g, " ");
+  return description
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .toWellFormed();
 }

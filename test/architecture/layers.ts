@@ -170,6 +170,7 @@ export const BESIDE_CATALOGUES: readonly string[] = [
   "durable-objects/prompt/environment-change.ts",
   "durable-objects/prompt/skill-discovery.ts",
   "durable-objects/prompt/surface.ts",
+  "durable-objects/models/ask-once.ts",
   "durable-objects/models/image-refusal.ts",
   "durable-objects/models/omit-images.ts",
   "durable-objects/models/provider-fault.ts",

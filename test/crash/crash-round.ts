@@ -4,14 +4,18 @@
  * file in the workspace.
  */
 
+import type { WireSnapshot } from "../../durable-objects/protocol/wire.ts";
 import type { ScriptedBerth } from "../e2e/scripted-berth.ts";
 import { readToolResults, scriptToken, textOf } from "../model-server/script.ts";
 import type { Random } from "../sim/random.ts";
 import { type ConversationClient, freshId, openConversation } from "../wire/conversation-client.ts";
+import { within } from "../wire/within.ts";
 import { type PlannedMessage, plannedIdOf, planTurn, renderPlan } from "./planned-model.ts";
 
 const CONVERSATIONS = 3;
 const POST_MS = 8_000;
+const HISTORY_TRIES = 3;
+const HISTORY_PAUSE_MS = 1_000;
 const QUIET_MS = 700;
 const GIVE_UP_MS = 90_000;
 /** From the process being back to the first request of a resumed attempt (RUNTIME 2.7). */
@@ -48,15 +52,17 @@ function planMessage(random: Random, name: string): PlannedMessage {
 async function post(actor: Actor, message: PlannedMessage): Promise<boolean> {
   const body = `${scriptToken(actor.key)} ${renderPlan(message)}`;
   try {
-    const answer = await actor.conversation.call("POST", "", {
-      body: JSON.stringify({ kind: "user", body }),
-      headers: { "content-type": "application/json" },
-      signal: AbortSignal.timeout(POST_MS),
+    return await within(POST_MS, async (signal) => {
+      const answer = await actor.conversation.call("POST", "", {
+        body: JSON.stringify({ kind: "user", body }),
+        headers: { "content-type": "application/json" },
+        signal,
+      });
+      if (answer.status !== 202) return false;
+      const { submissionId } = (await answer.json()) as { submissionId: string };
+      actor.sent.push({ ...message, submissionId });
+      return true;
     });
-    if (answer.status !== 202) return false;
-    const { submissionId } = (await answer.json()) as { submissionId: string };
-    actor.sent.push({ ...message, submissionId });
-    return true;
   } catch {
     // The server went away: nothing was promised.
     return false;
@@ -124,11 +130,24 @@ export async function runCrashRound({ berth, model }: ScriptedBerth, random: Ran
   };
 }
 
+/** The development server answers 500 while it reloads, as it does when a file it bundled was touched. */
+async function readHistory(conversation: ConversationClient): Promise<WireSnapshot> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await conversation.history();
+    } catch (error) {
+      if (tries === HISTORY_TRIES) throw error;
+      console.log(`  history was read again: ${error instanceof Error ? error.message : String(error)}`);
+      await sleep(HISTORY_PAUSE_MS);
+    }
+  }
+}
+
 async function checkActor(actor: Actor, { model }: Pick<ScriptedBerth, "berth" | "model">): Promise<string[]> {
   const { key, conversation, sent } = actor;
   if (sent.length === 0) return [];
   const problems: string[] = [];
-  const { messages, settlements } = await conversation.history();
+  const { messages, settlements } = await readHistory(conversation);
   for (const { submissionId, name } of sent) {
     const ends = settlements.filter((settlement) => settlement.submissionId === submissionId);
     if (ends.length !== 1) problems.push(`${name} has ${ends.length} settlements`);

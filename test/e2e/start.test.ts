@@ -9,14 +9,17 @@ const SECRET = "sk-must-not-be-seen";
 
 let berth: BerthProcess;
 beforeAll(async () => {
-  berth = await BerthProcess.start({ OPENAI_API_KEY: SECRET });
+  berth = await BerthProcess.start({ OPENAI_API_KEY: SECRET, BERTH_MODEL: "anthropic/claude-sonnet-4-5" });
 });
 afterAll(() => berth.stop());
 
 describe("the start script", () => {
-  it("prints the address and three commands to try once the server answers", async () => {
+  it("prints the address, what is not set, and three commands to try once the server answers", async () => {
     await expect.poll(() => berth.log).toContain(`Berth is ready at ${berth.baseUrl}`);
     await expect.poll(() => berth.log.match(/^ {2}curl .*$/gm)?.length).toBe(3);
+    expect(berth.log).toContain("Not set yet: ANTHROPIC_API_KEY\n");
+    // Open on this machine: the commands work as they are.
+    expect(berth.log).not.toContain("authorization: Bearer");
   });
 
   it("puts no secret on a command line or into its own output", () => {

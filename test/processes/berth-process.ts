@@ -10,10 +10,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { within } from "../wire/within.ts";
 import { killTree, listTree, waitUntilGone } from "./process-tree.ts";
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const POLL_MS = 25;
+const HEALTH_MS = 2_000;
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 10_000;
 const LOG_TAIL_CHARS = 3_000;
@@ -114,9 +116,11 @@ export class BerthProcess {
 
   async #answers(): Promise<boolean> {
     try {
-      const answer = await fetch(`${this.baseUrl}/health`, { signal: AbortSignal.timeout(2_000) });
-      await answer.arrayBuffer();
-      return answer.ok;
+      return await within(HEALTH_MS, async (signal) => {
+        const answer = await fetch(`${this.baseUrl}/health`, { signal });
+        await answer.arrayBuffer();
+        return answer.ok;
+      });
     } catch {
       return false;
     }

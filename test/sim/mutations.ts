@@ -266,4 +266,22 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const signals = this.#told && this.#ports.attempt > 1 ? findDrift(",
   },
   ...HOOK_MUTATIONS,
+  {
+    name: "6: what was told before a new prompt stays and contradicts it",
+    file: TRANSCRIPT,
+    find: '"message" in entry && entry.isNarration;',
+    replace: '"message" in entry && entry.isNarration && entry.seq < 0;',
+  },
+  {
+    name: "6: a summary is stored and its prompt is not",
+    file: "conversation/prompt-port.ts",
+    find: "        insert(text, told, workspaceSkills, record?.seq);\n",
+    replace: "        if (record === undefined) insert(text, told, workspaceSkills);\n",
+  },
+  {
+    name: "6: a call is summarised without its result",
+    file: "conversation/turn/compaction/compactor.ts",
+    find: "keptFromSeq: kept[0]?.seq ?? 0,",
+    replace: "keptFromSeq: (kept[0]?.seq ?? 0) - 1,",
+  },
 ];

@@ -11,6 +11,7 @@ interface Totals {
   runs: number;
   crashes: number;
   joined: number;
+  compactions: number;
   outcomes: Record<string, number>;
   failures: { seed: number; violations: string[] }[];
 }
@@ -19,13 +20,14 @@ const MAX_FAILURES = 3;
 const SHORTEST_CRASHES = 24;
 
 async function runSeeds(first: number, runs: number, stride: number, isFast: boolean): Promise<Totals> {
-  const totals: Totals = { runs: 0, crashes: 0, joined: 0, outcomes: {}, failures: [] };
+  const totals: Totals = { runs: 0, crashes: 0, joined: 0, compactions: 0, outcomes: {}, failures: [] };
   for (let i = 0; i < runs && totals.failures.length < (isFast ? 1 : MAX_FAILURES); i++) {
     const seed = first + i * stride;
     const result = await simulate(seed);
     totals.runs++;
     totals.crashes += result.crashes;
     totals.joined += result.joined;
+    totals.compactions += result.compactions;
     for (const [outcome, n] of Object.entries(result.outcomes)) {
       totals.outcomes[outcome] = (totals.outcomes[outcome] ?? 0) + n;
     }
@@ -88,7 +90,7 @@ async function main(): Promise<void> {
   console.log(
     `${sum((part) => part.runs)} runs from seed ${seed}, ${sum((part) => part.crashes)} crashes, ` +
       `${count("completed")} completed, ${count("aborted")} aborted, ${count("failed")} failed, ` +
-      `${sum((part) => part.joined)} joined, ${failures.length} violations, ${Math.round((Date.now() - startedAt) / 1000)} s`,
+      `${sum((part) => part.joined)} joined, ${sum((part) => part.compactions)} requests on a summary, ${failures.length} violations, ${Math.round((Date.now() - startedAt) / 1000)} s`,
   );
   process.exitCode = failures.length === 0 ? 0 : 1;
 }

@@ -66,19 +66,58 @@ export function findFaults(messages: readonly Message[]): string[] {
   return faults;
 }
 
-function nextStep(messages: readonly Message[]): { text: string } | { calls: PlannedCall[] } {
-  const plans = messages
-    .filter((message) => message.role === "user" && textOf(message).startsWith("{"))
-    .map((message) => JSON.parse(textOf(message)) as Plan);
-  const issued = new Set(
-    messages.flatMap((message) =>
-      message.role === "assistant"
-        ? message.content.flatMap((part) =>
-            part.type === "toolCall" ? [String(part.arguments.command ?? part.arguments.path)] : [],
-          )
-        : [],
-    ),
+/** What the model keeps of a conversation that it summarises: all it needs to go on. */
+interface Notes {
+  plans: Plan[];
+  /** Lines of the calls it has made. */
+  issued: string[];
+}
+
+const NOTES = /^NOTES (.+)$/gm;
+
+function readNotes(text: string): Notes[] {
+  return [...text.matchAll(NOTES)].map(([, json = ""]) => JSON.parse(json) as Notes);
+}
+
+function mergeNotes(all: readonly Notes[]): Notes {
+  const plans = new Map(all.flatMap((notes) => notes.plans).map((plan) => [plan.name, plan]));
+  return { plans: [...plans.values()], issued: all.flatMap((notes) => notes.issued) };
+}
+
+/** Answers a request for a summary from the text it is given. */
+function summarize(request: string, number: number): string {
+  const plans = [...request.matchAll(/^\[User\]: (\{.*\})$/gm)].map(([, json = ""]) => JSON.parse(json) as Plan);
+  const issued = [...request.matchAll(/\w+\((\{.*?\})\)/g)].map(([, json = ""]) => {
+    const args = JSON.parse(json) as Record<string, string>;
+    return String(args.command ?? args.path);
+  });
+  return `NOTES ${JSON.stringify({ ...mergeNotes([...readNotes(request), { plans, issued }]), number })}`;
+}
+
+function isSummaryRequest(messages: readonly Message[]): boolean {
+  return messages.some((message) => textOf(message).startsWith("<conversation>"));
+}
+
+function notesOf(messages: readonly Message[]): Notes {
+  const users = messages.filter((message) => message.role === "user").map(textOf);
+  const said = users.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as Plan);
+  const summaries = users.filter((text) => text.startsWith("<compaction")).flatMap(readNotes);
+  const issued = messages.flatMap((message) =>
+    message.role === "assistant"
+      ? message.content.flatMap((part) =>
+          part.type === "toolCall" ? [String(part.arguments.command ?? part.arguments.path)] : [],
+        )
+      : [],
   );
+  return mergeNotes([...summaries, { plans: said, issued }]);
+}
+
+/** @param number tells one summary from another of the same text: each begins requests of its own. */
+function nextStep(messages: readonly Message[], number: number): { text: string } | { calls: PlannedCall[] } {
+  if (isSummaryRequest(messages)) return { text: summarize(messages.map(textOf).join("\n"), number) };
+  const notes = notesOf(messages);
+  const { plans } = notes;
+  const issued = new Set(notes.issued);
   const next = plans.flatMap((plan) => plan.turns).find((turn) => turn.some((call) => !issued.has(call.line)));
   return next ? { calls: next } : { text: `answer to ${plans.map((plan) => plan.name).join(" ")}` };
 }
@@ -125,23 +164,43 @@ function isScratch(messages: readonly Message[]): boolean {
   return messages.some((message) => message.role === "user" && textOf(message).startsWith(`{"name":"${SCRATCH}`));
 }
 
-/** @param currentVersion of the deployment that asks; `undefined` for an instance that lost its place. */
-export function scriptedModel(world: World, log: ModelLog, currentVersion: () => number | undefined): ResolvedModel {
+/** Small enough that a few turns fill what the prompt and the tools leave of it. */
+const SMALL_WINDOW_TOKENS = 1_800;
+
+function countTokens(messages: readonly Message[]): number {
+  const [first] = messages;
+  const tools = first?.role === "system" ? JSON.stringify(first.toolsAdded ?? []) : "";
+  const text = messages.map((message) => JSON.stringify(message.content)).join("");
+  return Math.ceil((tools.length + text.length) / 4);
+}
+
+export interface ScriptedModelOptions {
+  /** Of the deployment that asks; `undefined` for an instance that lost its place. */
+  currentVersion(): number | undefined;
+  /** The window is small and what is sent is counted, so that transcripts are summarised. */
+  isSmall: boolean;
+}
+
+export function scriptedModel(world: World, log: ModelLog, options: ScriptedModelOptions): ResolvedModel {
   const { random } = world;
-  const stream: StreamFn = (_model, context: TranscriptContext, options) => {
+  const { currentVersion, isSmall } = options;
+  const stream: StreamFn = (_model, context: TranscriptContext, streamOptions) => {
     const events = new AssistantMessageEventStream();
     const { messages } = context;
     log.faults.push(...findFaults(messages));
     const sent = messages.map((message) => JSON.stringify([message.role, message.content]));
     const conversation = sent[1] ?? "";
     log.requests.set(conversation, [...(log.requests.get(conversation) ?? []), sent]);
-    void play(events, messages, options?.signal).catch(() => {});
+    void play(events, messages, streamOptions?.signal).catch(() => {});
     // A scratch conversation lives for one call; what became of agent and workspace is told to the root.
-    if (isScratch(messages)) return events;
+    if (isSummaryRequest(messages) || isScratch(messages)) return events;
+    const isCompacted = messages.some((message) => textOf(message).startsWith("<compaction"));
+    if (isCompacted) world.compactions++;
     const version = currentVersion();
     if (version !== undefined) log.faults.push(...findMistold(messages, version));
     const told = messages.filter((message) => textOf(message).includes(WORKSPACE_LOST)).length;
-    if (told < world.workspace.lossesToTell)
+    // What was told of before a compaction is in the summary.
+    if (told < world.workspace.lossesToTell && !isCompacted)
       log.faults.push(`${world.workspace.lossesToTell} workspaces were lost, the model knows of ${told}`);
     if (told > world.workspace.losses)
       log.faults.push(`${world.workspace.losses} workspaces were lost, the model was told of ${told}`);
@@ -160,7 +219,7 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
       api: "sim",
       provider: "sim",
       model: "sim",
-      usage: USAGE,
+      usage: isSmall ? { ...USAGE, totalTokens: countTokens(messages) } : USAGE,
       stopReason: "pending",
       timestamp: world.now,
     };
@@ -182,7 +241,7 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
     // A provider that never answers and never hears: the deadline or an abort must end it.
     if (random.chance(0.01)) await new Promise(() => {});
     events.push({ type: "start", partial: message });
-    const step = nextStep(messages);
+    const step = nextStep(messages, world.summaries++);
     if ("text" in step) {
       const part = { type: "text" as const, text: "" };
       message.content.push(part);
@@ -220,7 +279,7 @@ export function scriptedModel(world: World, log: ModelLog, currentVersion: () =>
     reasoning: false,
     input: ["text"],
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    contextWindow: 1_000_000,
+    contextWindow: isSmall ? SMALL_WINDOW_TOKENS : 1_000_000,
     maxTokens: 10_000,
   } as unknown as ResolvedModel["model"];
   return { model, stream };

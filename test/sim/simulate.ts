@@ -20,6 +20,8 @@ export interface SimulationResult {
   trace: string[];
   crashes: number;
   joined: number;
+  /** Requests that stood on a summary. */
+  compactions: number;
   /** Workspaces that were lost. */
   losses: number;
   outcomes: Record<string, number>;
@@ -76,6 +78,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const maxCrashes = options.maxCrashes ?? MAX_CRASHES;
   const world = new World(random);
   const hasHooks = random.chance(0.4);
+  const isSmall = random.chance(0.5);
   const log: ModelLog = { faults: [], requests: new Map() };
   const violations: string[] = [];
   const admitted: Admitted[] = [];
@@ -101,7 +104,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
       render: (_born, runtime) =>
         renderSimulatedAgent({ world, instance: instance.number, version, hasHooks, runtime }),
       durabilityOf: () => DEFAULT_DURABILITY,
-      resolveModel: () => scriptedModel(world, log, () => (instance.isAlive() ? version : undefined)),
+      resolveModel: () =>
+        scriptedModel(world, log, { currentVersion: () => (instance.isAlive() ? version : undefined), isSmall }),
       runAttempt,
       report(event, fields) {
         world.note(`report ${event} ${String(fields.error ?? "").split("\n")[0]}`);
@@ -136,7 +140,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const posts = planPosts(random, world.now, hasHooks);
   const aborts: Abort[] = [];
   if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: true });
-  if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: false });
+  // Several of one message each: what is recorded while another response is being written is the rarest of all.
+  while (random.chance(0.4)) aborts.push({ at: world.now + random.below(12_000), all: false });
 
   const receive = (post: Post): void => {
     const message = { kind: "user", body: JSON.stringify(post.plan) } as const;
@@ -207,9 +212,9 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const last = boot();
   violations.push(...(await findViolations(world, last, admitted, log)));
   if (hasHooks) violations.push(...findHookViolations(world));
-  const { trace, crashes } = world;
+  const { trace, crashes, compactions } = world;
   const { losses } = world.workspace;
-  const result = { trace, crashes, losses, joined: world.count("joined_into IS NOT NULL") };
+  const result = { trace, crashes, compactions, losses, joined: world.count("joined_into IS NOT NULL") };
   if (!last.readInstance()) {
     world.close();
     return { violations, ...result, outcomes: {} };

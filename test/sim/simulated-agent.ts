@@ -42,7 +42,7 @@ export function renderSimulatedAgent(render: SimulatedRender): RenderedAgent {
   const { world, instance, version, hasHooks, runtime } = render;
   const sandbox = world.workspace.sandbox(instance);
   const agent: Agent = () => {
-    useModel("sim/sim", { thinkingLevel: "off" });
+    useModel("sim/sim", { thinkingLevel: "off", compaction: { reserveTokens: 100, keepRecentTokens: 60 } });
     useSandbox({
       kind: "sim",
       async createSandbox() {

@@ -39,6 +39,10 @@ export class World implements WorkspaceHost {
   overtaken = 0;
   /** Runs of a durable tool with a scratch conversation: what each has run bears its number. */
   scratchRuns = 0;
+  /** Counts what could be a summary. */
+  summaries = 0;
+  /** Requests that stood on a summary. */
+  compactions = 0;
   /** Writes that are stored. */
   commits = 0;
   #generation = 0;

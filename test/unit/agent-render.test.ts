@@ -80,12 +80,14 @@ describe("an agent's render", () => {
     expect(render(withModel(() => "fine")).instructions).toBe("fine");
   });
 
-  it("frees the frame when the agent throws, so that the next render works", () => {
-    expect(() =>
+  it("names the agent that throws, keeps its words for the log, and frees the frame for the next render", () => {
+    const cause = new Error("agent code");
+    const attempt = () =>
       render(() => {
-        throw new Error("agent code");
-      }),
-    ).toThrow("agent code");
+        throw cause;
+      });
+    expect(attempt).toThrow(expect.objectContaining({ type: "operation_failed", cause }));
+    expect(attempt).toThrow(/^Agent "tester" threw in its render\. The log says more\.$/);
     expect(render(withModel(() => "fine")).instructions).toBe("fine");
   });
 

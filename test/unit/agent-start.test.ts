@@ -4,6 +4,7 @@ import type { Agent } from "../../durable-objects/agent/agent.ts";
 import {
   type AgentStartContext,
   useAgentStart,
+  useInstruction,
   useModel,
   usePersistentState,
 } from "../../durable-objects/agent/index.ts";
@@ -109,6 +110,14 @@ describe("useAgentStart in a conversation", () => {
     expect(settlement.error?.message).toBe('Agent "tester": a callback of useAgentStart() threw. The log says more.');
     expect(conversation.reports.join()).toContain("secret");
     expect(conversation.state("n")).toBeUndefined();
+  });
+
+  it("fails the submission when it calls a hook, and names agent and both hooks", async () => {
+    const conversation = open(() => useAgentStart(() => useInstruction("too late")));
+    const { settlement } = await conversation.settled(conversation.send("hello"));
+    expect(settlement.error?.message).toMatch(
+      /^Agent "tester", in a callback of useAgentStart\(\): useInstruction\(\) was called outside the render/,
+    );
   });
 
   it("cannot hold an abort up", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../../durable-objects/agent/agent.ts";
 import {
+  Type,
   useAgentFinish,
   useAgentStart,
   useDelivery,
@@ -47,6 +48,15 @@ describe("useInitialData and useDelivery in a conversation", () => {
     expect(new Set(seen.map((pair) => JSON.stringify(pair)))).toEqual(
       new Set(['[{"plan":"free"},{"kind":"user","body":"one"}]']),
     );
+  });
+
+  it("are there for an agent whose data is optional when its conversation is made without any", async () => {
+    const seen: unknown[] = [];
+    const statics = { initialData: Type.Optional(Type.Object({ plan: Type.String() })) };
+    const conversation = open(() => void seen.push(useInitialData()), undefined, statics);
+    expect(() => conversation.send("one", { plan: 1 })).toThrow('"initialData" is not valid: plan: Expected string.');
+    await conversation.settled(conversation.send("one"));
+    expect(new Set(seen)).toEqual(new Set([undefined]));
   });
 
   it("follow the messages that join and the signals that hooks append, in the model's order", async () => {

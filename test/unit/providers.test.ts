@@ -3,6 +3,7 @@ import type { Message } from "@earendil-works/pi-ai";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { classifyProviderFault, isProviderFault } from "../../durable-objects/models/provider-fault.ts";
 import { toProviderMessages } from "../../durable-objects/models/provider-messages.ts";
+import { createProviderStream } from "../../durable-objects/models/provider-stream.ts";
 import { resolveModel } from "../../durable-objects/models/resolve-model.ts";
 import type { Settings } from "../../durable-objects/protocol/settings.ts";
 import {
@@ -211,6 +212,27 @@ describe.each(VENDORS)("%s", (spec) => {
     await ask(spec, [goodReply(spec, "done")], toProviderMessages(transcript));
     expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('"(empty)"');
     expect(transcript[2]).toMatchObject({ content: [{ type: "text", text: "" }] });
+  });
+});
+
+describe("a request that cannot be made", () => {
+  it("is a permanent fault in its own words, as an empty answer of the model's", async () => {
+    const { model } = resolveModel("openai-compatible/m", settings());
+    const streamSimple = (): never => {
+      throw new Error("no such option");
+    };
+    const api = { stream: streamSimple, streamSimple };
+    const stream = createProviderStream({ api, apiKey: KEY, now: () => 5 });
+    const { message, events } = await play({ model, stream }, [user("hi")]);
+    expect(message).toMatchObject({
+      ...{ role: "assistant", content: [], api: model.api, provider: model.provider, model: "m", timestamp: 5 },
+      ...{ stopReason: "error", errorMessage: "no such option" },
+    });
+    expect(events).toMatchObject([{ type: "error", reason: "error", error: { timestamp: 5 } }]);
+    expect(classifyProviderFault(message)).toEqual({
+      kind: "permanent",
+      message: "The request to the model provider could not be made.",
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { AssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-s
 import { describe, expect, it } from "vitest";
 import { failWhenSilent } from "../../durable-objects/models/silence.ts";
 import { noUsage } from "../../durable-objects/protocol/usage.ts";
+import { virtualTime } from "./fixtures/virtual-time.ts";
 
 const SILENCE_MS = 120_000;
 const MODEL = { id: "m", api: "a", provider: "p" } as never;
@@ -25,46 +26,30 @@ function messageOf(text: string): AssistantMessage {
 function open(signal?: AbortSignal) {
   const source = new AssistantMessageEventStream();
   let given: AbortSignal | undefined;
-  let due: { at: number; run: () => void } | undefined;
-  let now = 0;
-  const timers = {
-    after(ms: number, run: () => void) {
-      const own = { at: now + ms, run };
-      due = own;
-      return () => {
-        if (due === own) due = undefined;
-      };
-    },
-  };
+  const time = virtualTime();
   const stream = failWhenSilent(
     (_model, _context, options) => {
       given = options?.signal;
       return source;
     },
     SILENCE_MS,
-    timers,
+    time.timers,
   );
   const seen: AssistantMessageEvent[] = [];
   const answer = stream(MODEL, { messages: [] } as never, signal ? { signal } : {}) as AssistantMessageEventStream;
   const reading = (async () => {
     for await (const event of answer) seen.push(event);
   })();
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     seen,
     reading,
     signal: () => given,
-    isWatched: () => due !== undefined,
+    isWatched: () => time.pending() > 0,
     async say(event: AssistantMessageEvent) {
       source.push(event);
-      await turn();
+      await time.advance(0);
     },
-    async pass(ms: number) {
-      await turn();
-      now += ms;
-      if (due && due.at <= now) due.run();
-      await turn();
-    },
+    pass: time.advance,
   };
 }
 
@@ -83,8 +68,27 @@ describe("a response", () => {
       error: { content: [{ type: "text", text: "so far" }], stopReason: "error", errorMessage: /silent/ },
     });
     // What comes too late changes nothing.
+    const seen = [...provider.seen];
+    await provider.say({ type: "start", partial: messageOf("late") });
+    expect(provider.isWatched()).toBe(false);
     await provider.say({ type: "done", reason: "stop", message: messageOf("late") });
-    expect(provider.seen.filter(({ type }) => type === "done" || type === "error")).toHaveLength(1);
+    expect(provider.seen).toEqual(seen);
+  });
+
+  it("ends empty, as its model's, when its provider says nothing at all", async () => {
+    const provider = open();
+    await provider.pass(SILENCE_MS);
+    await provider.reading;
+    const error = { ...messageOf(""), content: [], stopReason: "error", errorMessage: expect.stringMatching(/silent/) };
+    expect(provider.seen).toEqual([{ type: "error", reason: "error", error }]);
+  });
+
+  it("ends as a fault when its provider cannot be asked", async () => {
+    const time = virtualTime();
+    const stream = failWhenSilent(() => Promise.reject(new Error("no way")), SILENCE_MS, time.timers);
+    const answer = (await stream(MODEL, { messages: [] } as never)) as AssistantMessageEventStream;
+    expect(await answer.result()).toMatchObject({ content: [], stopReason: "error", errorMessage: "no way" });
+    expect(time.pending()).toBe(0);
   });
 
   it("may take any time as long as something comes", async () => {

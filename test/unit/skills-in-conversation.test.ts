@@ -69,6 +69,8 @@ interface Conversation {
   /** Sends a message and gives the results of its calls, in order. */
   ask(body: string): Promise<{ toolName: string; text: string; isError: boolean }[]>;
   prompt(): string;
+  /** Bodies of the signals that told of the sandbox, in order. */
+  environmentSignals(): string[];
 }
 
 /** Over the same database this is what a restart of the object makes. */
@@ -99,6 +101,12 @@ function converse(agent: Agent, db: Database = nodeDatabase()): Conversation {
         .map(({ body: { toolName, text, isError } }) => ({ toolName, text, isError }));
     },
     prompt: () => createPromptStore(db).read()?.text ?? "",
+    environmentSignals: () =>
+      new Journal(db, systemClock)
+        .readTranscript(ROOT_THREAD, 0)
+        .filter((record) => isRecordOf(record, "signal"))
+        .filter(({ body }) => body.signalType === "environment")
+        .map(({ body }) => body.body),
   };
 }
 
@@ -168,6 +176,38 @@ describe("an agent with skills", () => {
     expect(late?.text).toBe('Skill "late" is not available. Available skills: found.');
     expect(looks).not.toHaveBeenCalled();
     expect(second.prompt()).toBe(first.prompt());
+  });
+
+  it("finds with the next message what others put into files they share, though no tool has run", async () => {
+    const sandboxes: Sandbox[] = [];
+    const factory = { ...workspace({}, (sandbox) => sandboxes.push(sandbox)), isShared: true };
+    const { ask } = converse(agentIn(factory, false));
+    await ask("hello");
+    await sandboxes[0]?.writeFile(".agents/skills/added/SKILL.md", skill("added", "By hand."));
+    const [activated] = await ask("/skill added");
+    expect(activated).toMatchObject({ text: expect.stringContaining("By hand."), isError: false });
+  });
+
+  it("finds those of the file system that took the place of a lost one, before the model is told of the loss", async () => {
+    const files = { ".agents/skills/baked/SKILL.md": skill("baked", "Of the image.") };
+    let generation: string | undefined = "one";
+    const factory = workspace(files, (sandbox) => {
+      sandbox.generation = async () => generation;
+    });
+    const { ask, environmentSignals } = converse(agentIn(factory, false));
+    await ask("/glob *");
+    generation = "two";
+    const [activated] = await ask("/skill baked");
+    expect(activated).toMatchObject({ text: expect.stringContaining("Of the image."), isError: false });
+    expect(environmentSignals()).toEqual([expect.stringContaining("- **baked** — Of the workspace.")]);
+    // Nothing has taken its place yet: a look would start one.
+    generation = undefined;
+    expect(await ask("hello")).toEqual([]);
+    expect(environmentSignals().at(-1)).not.toContain("baked");
+    generation = "three";
+    const [again] = await ask("/skill baked");
+    expect(again).toMatchObject({ text: expect.stringContaining("Of the image."), isError: false });
+    expect(environmentSignals()).toHaveLength(2);
   });
 
   it("starts in spite of malformed ones, which are logged with file and fault", async () => {

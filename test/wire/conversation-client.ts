@@ -3,6 +3,7 @@
  */
 import type { WireChunk, WireMessage, WireSettlement, WireSnapshot } from "../../durable-objects/protocol/wire.ts";
 import { type EventFrame, readEventStream } from "./event-stream.ts";
+import { within } from "./within.ts";
 
 const CALL_MS = 40_000;
 const SETTLE_MS = 30_000;
@@ -58,7 +59,7 @@ export function freshId(): string {
 export function openConversation(baseUrl: string, agent: string, id: string = freshId()): ConversationClient {
   const url = `${baseUrl}/agents/${agent}/${encodeURIComponent(id)}`;
   const call = (method: string, path = "", init: RequestInit = {}) =>
-    fetch(url + path, { ...init, method, signal: init.signal ?? AbortSignal.timeout(CALL_MS) });
+    within(CALL_MS, (signal) => fetch(url + path, { ...init, method, signal: init.signal ?? signal }));
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     call("POST", "", { body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } });
   const history = async () => readJson<WireSnapshot>(await call("GET", "?view=history"), 200);
@@ -104,7 +105,7 @@ export function openConversation(baseUrl: string, agent: string, id: string = fr
 
 /** The body as JSON; throws with what came unless the status is the expected one. */
 export async function readJson<T>(answer: Response, status: number): Promise<T> {
-  const text = await answer.text();
+  const text = await within(CALL_MS, () => answer.text());
   if (answer.status !== status) throw new Error(`${answer.url}: ${answer.status} ${text.slice(0, 500)}`);
   // A test asserts on what it got; a shape that is not there fails there.
   return JSON.parse(text) as T;

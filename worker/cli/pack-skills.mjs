@@ -21,8 +21,10 @@ const SKILL_FILE = "SKILL.md";
 
 const LARGE_SKILL_BYTES = 1024 * 1024;
 const SKILL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const FRONT_MATTER = /^\uFEFF?---\r?\n(?:(.*?)\n)?---\r?(?:\n|$)/s;
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(?:(.*?)\n)?---[ \t]*\r?(?:\n|$)/s;
 const NAME_FIELD = /^name:[ \t]*(["']?)(.*?)\1[ \t]*(?:#.*)?\r?$/m;
+
+const DESCRIPTION_FIELD = /^description:[ \t]*(?:\S|\r?\n[ \t]+\S)/m;
 
 /** Folders and files that tools leave behind: no part of a skill. */
 const NOISE = [".git", ".hg", ".svn", "node_modules", "dist", "__pycache__", ".DS_Store", "Thumbs.db"];
@@ -96,13 +98,17 @@ function readFolder(root, folder, prefix, findings) {
   });
 }
 
-/** Whether the front matter names the folder. @param {string} file @param {string} name @param {string} text */
-function nameFault(file, name, text) {
+/** What is wrong with the front matter as far as it is read here. @param {string} file @param {string} name @param {string} text */
+function frontMatterFault(file, name, text) {
   const frontMatter = FRONT_MATTER.exec(text);
   if (!frontMatter) return `${file} does not begin with front matter between two lines \`---\`.`;
   const given = NAME_FIELD.exec(frontMatter[1] ?? "")?.[2];
   if (given === undefined) return `${file} has no \`name:\` in its front matter.`;
-  return given === name ? undefined : `${file} names itself "${given}", but its folder is "${name}".`;
+  if (given === name) {
+    const hasDescription = DESCRIPTION_FIELD.test(frontMatter[1] ?? "");
+    return hasDescription ? undefined : `${file} has no \`description:\` in its front matter.`;
+  }
+  return `${file} names itself "${given}", but its folder is "${name}".`;
 }
 
 /** @param {string} root @param {string} name @param {Findings} findings */
@@ -116,7 +122,7 @@ function packFolder(root, name, findings) {
   const files = readFolder(root, folder, "", findings);
   const main = files.find(([file]) => file === SKILL_FILE);
   const fault = main
-    ? nameFault(`${folder}/${SKILL_FILE}`, name, new TextDecoder().decode(main[1]))
+    ? frontMatterFault(`${folder}/${SKILL_FILE}`, name, new TextDecoder().decode(main[1]))
     : `${folder} has no ${SKILL_FILE}.`;
   if (fault !== undefined) findings.faults.push(fault);
   const bytes = files.reduce((sum, [, content]) => sum + content.byteLength, 0);

@@ -6,18 +6,17 @@
  * wrangler's log and its registry. The folder goes when the run ends; what a killed run left is swept by the next.
  * Plain JavaScript: it runs before anything is installed.
  */
-import { spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { prepareContainerEngine } from "./container-engine.mjs";
 import { needsContainers, parseDevArguments, renderAddress } from "./dev-arguments.mjs";
 import { collectSettings, filterHostEnvironment, OPEN_FLAG } from "./dev-settings.mjs";
 import { parseEnvFile, renderEnvFile } from "./env-file.mjs";
-import { ensureInstalled, projectNode, projectRoot } from "./install.mjs";
+import { ensureInstalled, projectRoot } from "./install.mjs";
 import { withLocalSettings } from "./local-settings.mjs";
 import { packSkillsAloud } from "./pack-skills.mjs";
+import { spawnScript } from "./spawn-script.mjs";
 import { watchSkills } from "./watch-skills.mjs";
 import { renderWelcome } from "./welcome.mjs";
 
@@ -136,16 +135,10 @@ async function main() {
   const envFile = path.join(runFolder, "settings.env");
   fs.writeFileSync(envFile, renderEnvFile(settings), { mode: 0o600 });
 
-  const child = spawn(
-    projectNode(projectRoot),
-    [
-      "--import",
-      pathToFileURL(path.join(projectRoot, "worker/cli/exit-with-parent.mjs")).href,
-      path.join(projectRoot, "node_modules/wrangler/bin/wrangler.js"),
-      ...["dev", "--ip", dev.ip, "--port", String(port), "--env-file", envFile],
-      ...dev.rest,
-    ],
-    { cwd: projectRoot, env: environment, stdio: ["ignore", "inherit", "inherit"] },
+  const child = spawnScript(
+    "node_modules/wrangler/bin/wrangler.js",
+    ["dev", "--ip", dev.ip, "--port", String(port), "--env-file", envFile, ...dev.rest],
+    { cwd: projectRoot, env: environment },
   );
 
   /** @type {number | undefined} */

@@ -98,6 +98,10 @@ export class Journal {
     );
   }
 
+  readAt(thread: string, seq: number): StoredRecord | undefined {
+    return this.read(thread, seq - 1, 1, seq)[0];
+  }
+
   /** Everything a submission recorded, from its first record on; only its own. */
   readSubmission(
     thread: string,

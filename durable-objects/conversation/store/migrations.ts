@@ -90,6 +90,10 @@ const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
     // The start callbacks of a delivered message take effect once, in whatever response the message is.
     `CREATE UNIQUE INDEX record_agent_start_run ON record (submission_id) WHERE type = 'agent_start_run'`,
   ],
+  4: [
+    // The record of the compaction that the epoch came with: a transcript begins there.
+    "ALTER TABLE prompt ADD COLUMN compaction_seq INTEGER",
+  ],
 };
 
 const VERSION_KEY = "schema_version";

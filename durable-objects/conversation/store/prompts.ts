@@ -12,7 +12,10 @@ type PromptRow = { epoch: number; composed_at: number; sha256: string; text: str
 export interface PromptStore {
   /** The newest, or that of an epoch. */
   read(epoch?: number): PromptView | undefined;
-  insert(prompt: PromptView): void;
+  /** @param compactionSeq number of the compaction's record; absent for the first epoch. */
+  insert(prompt: PromptView, compactionSeq?: number): void;
+  /** Number of the last compaction's record. */
+  readCompactionSeq(): number | undefined;
 }
 
 export function createPromptStore(db: Database): PromptStore {
@@ -28,15 +31,22 @@ export function createPromptStore(db: Database): PromptStore {
       const text = unspillText(db, `prompt:${row.epoch}`, row.text);
       return { epoch: row.epoch, composedAt: row.composed_at, sha256: row.sha256, text };
     },
-    insert(prompt) {
+    readCompactionSeq() {
+      const row = db.all<{ compaction_seq: number | null }>(
+        "SELECT compaction_seq FROM prompt ORDER BY epoch DESC LIMIT 1",
+      )[0];
+      return row?.compaction_seq ?? undefined;
+    },
+    insert(prompt, compactionSeq) {
       db.transaction(() => {
         const cell = spillText(db, `prompt:${prompt.epoch}`, prompt.text);
         db.run(
-          "INSERT INTO prompt (epoch, composed_at, sha256, text) VALUES (?, ?, ?, ?)",
+          "INSERT INTO prompt (epoch, composed_at, sha256, text, compaction_seq) VALUES (?, ?, ?, ?, ?)",
           prompt.epoch,
           prompt.composedAt,
           prompt.sha256,
           cell,
+          compactionSeq ?? null,
         );
       });
     },

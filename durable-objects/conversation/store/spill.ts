@@ -8,8 +8,14 @@
 import { MAX_CELL_UNITS } from "../../protocol/limits.ts";
 import type { Database } from "./database.ts";
 
-/** No JSON text and no prompt begins so. */
-const MARK = "\u0000spilled";
+/** No JSON text and no prompt begins so. No NUL: not everything that reads a cell reads past one. */
+const MARK = "\u0001spilled";
+/** As earlier deployments wrote it. */
+const FORMER_MARK = "\u0000spilled";
+
+function isMark(cell: string): boolean {
+  return cell === MARK || cell === FORMER_MARK;
+}
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
@@ -36,11 +42,11 @@ export function spillText(db: Database, owner: string, text: string): string {
 }
 
 export function unspillText(db: Database, owner: string, cell: string): string {
-  if (cell !== MARK) return cell;
+  if (!isMark(cell)) return cell;
   const rows = db.all<{ text: string }>("SELECT text FROM spill WHERE owner = ? ORDER BY part", owner);
   return rows.map((row) => row.text).join("");
 }
 
 export function dropSpill(db: Database, owner: string, cell: string): void {
-  if (cell === MARK) db.run("DELETE FROM spill WHERE owner = ?", owner);
+  if (isMark(cell)) db.run("DELETE FROM spill WHERE owner = ?", owner);
 }

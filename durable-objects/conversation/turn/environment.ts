@@ -7,8 +7,9 @@
  * a signal, in the transaction that notes it, so that it is told once, crash or not, and also when it came about while
  * nothing ran.
  *
- * A workspace is looked at for skills at first contact, when a sandbox is attached, and when a submission starts after
- * tools have run since: what an agent writes for itself it finds with its next message.
+ * A workspace is looked at for skills at first contact, when a sandbox is attached, when another file system has taken the
+ * place of a lost one, and when a submission starts after tools have run since, or over files that others write too: what
+ * an agent writes for itself it finds with its next message.
  *
  * Source: contract RUNTIME 4 (tool order), 5; ARCHITECTURE 6.
  */
@@ -85,22 +86,43 @@ export class Environment {
 
   /** The system prompt: as it was frozen, or composed and frozen now, together with what it tells. */
   freezePrompt(rendered: RenderedAgent, tools: readonly DurableTool[]): string {
-    const { prompt, clock } = this.#ports;
+    const { prompt } = this.#ports;
     const frozen = prompt.read();
     if (frozen !== undefined) return frozen;
     const surface = this.#surface(rendered, tools);
-    const text = composePrompt({
+    const text = this.#compose(rendered, surface);
+    prompt.freeze(text, surface, this.#skills);
+    this.#noteTold(surface);
+    return text;
+  }
+
+  /** Composes the prompt anew from what there is now and stores it with the compaction that asks for it. */
+  async rebasePrompt(rendered: RenderedAgent, compaction: RecordBody): Promise<string> {
+    if (this.sandbox) {
+      this.#found = await discoverWorkspace(this.sandbox);
+      this.#skills = this.#found.skills;
+    }
+    const surface = this.#surface(rendered, this.#assemble(rendered));
+    const text = this.#compose(rendered, surface);
+    this.#ports.prompt.rebase(text, surface, this.#skills, compaction);
+    this.#noteTold(surface);
+    return text;
+  }
+
+  #compose(rendered: RenderedAgent, surface: Surface): string {
+    return composePrompt({
       instructions: rendered.instructions,
-      tools: tools.map(({ name }) => name),
+      tools: surface.tools.map(({ name }) => name),
       skills: surface.skills,
       agents: surface.agents,
-      now: clock.now(),
+      now: this.#ports.clock.now(),
       ...(this.#found && { workspace: this.#found }),
     });
-    prompt.freeze(text, surface, this.#skills);
+  }
+
+  #noteTold(surface: Surface): void {
     this.#told = surface;
     this.#found = undefined;
-    return text;
   }
 
   /** Mounts what the render asks for and tells what is another than it was told; the tools as the next request has them. */
@@ -110,8 +132,9 @@ export class Environment {
     const generation = await this.#readGeneration();
     const known = environment.readGeneration();
     const isSwitched = generation !== undefined && generation !== known;
-    const isLost = isSwitched && known !== undefined && known !== NO_GENERATION;
-    if (isLost) this.#skills = [];
+    const isReplaced = isSwitched && known !== undefined;
+    const isLost = isReplaced && known !== NO_GENERATION;
+    if (isReplaced) await this.#lookAgain(rendered, generation);
     const tools = this.#assemble(rendered);
     const now = this.#surface(rendered, tools);
     const signals = this.#told ? findDrift(this.#told, now, rendered.instructions, isLost) : [];
@@ -121,7 +144,7 @@ export class Environment {
       const noted = {
         ...(isNews && { surface: now }),
         ...(isSwitched && { generation }),
-        ...((this.#found || isLost) && { workspaceSkills: this.#skills }),
+        ...((this.#found || isReplaced) && { workspaceSkills: this.#skills }),
       };
       environment.note(noted, told);
       if (isNews) this.#told = now;
@@ -131,7 +154,7 @@ export class Environment {
   }
 
   async #attach(rendered: RenderedAgent, choice: SandboxChoice): Promise<void> {
-    const { openSandbox, environment, submissionId, report } = this.#ports;
+    const { openSandbox, environment } = this.#ports;
     const { factory, cwd } = choice;
     const sandbox = await openSandbox(factory, cwd);
     const kind = factory.kind ?? "custom";
@@ -139,17 +162,30 @@ export class Environment {
     const known = this.#told?.sandbox;
     const isKnown = known?.kind === kind && known.cwd === sandbox.cwd;
     if (isKnown) this.#skills = environment.readWorkspaceSkills();
-    if (isKnown && !environment.isWorkspaceUsed()) return;
-    try {
-      this.#found = await discoverWorkspace(sandbox);
-    } catch (error) {
-      // What was found before is still there to be used; a sandbox that is seen for the first time must answer.
-      if (!isKnown) throw error;
-      report("skill_discovery_failed", { submissionId, error: String(error) });
-      return;
-    }
+    if (isKnown && !factory.isShared && !environment.isWorkspaceUsed()) return;
+    // What was found before is still there to be used; a sandbox that is seen for the first time must answer.
+    if (isKnown) await this.#tryToDiscover(rendered, sandbox);
+    else await this.#discover(rendered, sandbox);
+  }
+
+  async #discover(rendered: RenderedAgent, sandbox: Sandbox): Promise<void> {
+    this.#found = await discoverWorkspace(sandbox);
     this.#skills = this.#found.skills;
     this.#reportSkills(rendered, this.#found);
+  }
+
+  async #tryToDiscover(rendered: RenderedAgent, sandbox: Sandbox): Promise<void> {
+    const { submissionId, report } = this.#ports;
+    await this.#discover(rendered, sandbox).catch((error: unknown) =>
+      report("skill_discovery_failed", { submissionId, error: String(error) }),
+    );
+  }
+
+  /** The skills of the file system that took the lost one's place; none while nothing has, for a look would make one. */
+  async #lookAgain(rendered: RenderedAgent, generation: string): Promise<void> {
+    this.#skills = [];
+    this.#found = undefined;
+    if (this.sandbox && generation !== NO_GENERATION) await this.#tryToDiscover(rendered, this.sandbox);
   }
 
   #assemble(rendered: RenderedAgent): DurableTool[] {

@@ -8,12 +8,13 @@
  * Source: contract RUNTIME 4 ("Harness", "Programmatic shell"), 7 (depth).
  */
 
+import { abortError } from "../../../containers/abort-error.ts";
 import type { Sandbox } from "../../../containers/sandbox.ts";
 import type { CallHandle, Harness, PromptOptions, ShellOptions } from "../../agent/harness.ts";
 import type { HarnessInvocation, HarnessSource, OpenHarness } from "../../agent/harness-source.ts";
 import { parsePromptOptions } from "../../agent/prompt-options.ts";
 import { BerthError } from "../../protocol/errors.ts";
-import { MAX_DELEGATION_DEPTH } from "../../protocol/limits.ts";
+import { MAX_DELEGATION_DEPTH, SETTLE_GRACE_MS } from "../../protocol/limits.ts";
 import { createCallHandle } from "./call-handle.ts";
 import type { HarnessEnvironment } from "./harness-environment.ts";
 import { findShellFault, runHarnessShell } from "./harness-shell.ts";
@@ -41,7 +42,7 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
   const life = new AbortController();
   // A call's own fires with the attempt's, and earlier when the conversation that made the call is aborted.
   const signals = [life.signal, signal ?? ports.signal];
-  let isBusy = false;
+  let running: { signal: AbortSignal; ended: Promise<unknown> } | undefined;
 
   const throwIfOver = (): void => {
     if (!life.signal.aborted) return;
@@ -50,22 +51,36 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
     );
   };
 
-  /** One operation at a time: the next must see what the one before established. */
-  const exclusively = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (isBusy) {
-      throw new BerthError("session_busy", `${owner}: another operation of its harness is running. Await it first.`);
-    }
-    isBusy = true;
+  const busy = () =>
+    new BerthError("session_busy", `${owner}: another operation of its harness is running. Await it first.`);
+
+  /**
+   * One operation at a time: the next must see what the one before established. An aborted one is over for its caller
+   * before its thread is closed: the next waits for that, but not for a provider that hears no abort.
+   */
+  const exclusively = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    const before = running;
+    if (before && !before.signal.aborted) throw busy();
+    const ended = before ? waitFor(before.ended, signal).then(work) : work();
+    const own = { signal, ended };
+    running = own;
     try {
-      return await work();
+      return await ended;
     } finally {
-      isBusy = false;
+      if (running === own) running = undefined;
     }
   };
 
+  async function waitFor(ended: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const overdue = Promise.withResolvers<never>();
+    const cancel = ports.timers.after(SETTLE_GRACE_MS, () => overdue.reject(busy()));
+    await Promise.race([ended.catch(() => {}), overdue.promise]).finally(cancel);
+    if (signal.aborted) throw abortError(signal);
+  }
+
   function start<T>(asked: AbortSignal | undefined, work: (merged: AbortSignal) => Promise<T>): CallHandle<T> {
     const all = asked ? [...signals, asked] : signals;
-    return createCallHandle((merged) => exclusively(() => work(merged)), all, ports.timers);
+    return createCallHandle((merged) => exclusively(merged, () => work(merged)), all, ports.timers);
   }
 
   function prompt(text: string, options?: PromptOptions): CallHandle<unknown> {
@@ -84,9 +99,9 @@ function openHarness(environment: HarnessEnvironment, { name, owner, id, signal 
     name,
     // The overloads say what comes of which options.
     prompt: prompt as Harness["prompt"],
-    async compact() {
+    compact() {
       throwIfOver();
-      throw new BerthError("operation_failed", `${owner}: harness.compact() is not available yet.`);
+      return start(undefined, (merged) => conversation.compact(merged));
     },
     get sandbox() {
       throwIfOver();

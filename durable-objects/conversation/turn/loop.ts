@@ -32,7 +32,8 @@ export interface LoopParts {
   ports: AttemptPorts;
   model: ResolvedModel;
   thinkingLevel: ModelChoice["thinkingLevel"];
-  systemPrompt: string;
+  /** The frozen prompt; another one only after a compaction. */
+  readSystemPrompt(): string;
   transcript: Transcript;
   /** Puts on record what the next request must tell, messages that join included, and gives the tools it offers. */
   prepareRequest(): Promise<DurableTool[]>;
@@ -46,7 +47,7 @@ export interface LoopParts {
 export type LoopEnd = { kind: "settled" } | { kind: "fault"; message: AssistantMessage } | { kind: "cut" };
 
 export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
-  const { ports, model, transcript, systemPrompt } = parts;
+  const { ports, model, transcript } = parts;
   const { submissionId, attempt, journal, ids, clock, timers } = ports;
   const takesImages = model.model.input.includes("image");
   const guard = new AbortController();
@@ -58,7 +59,7 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
   const buildContext = (tools: DurableTool[]): AgentContext => {
     for (const record of journal.readTranscript(transcript.lastSeq)) transcript.apply(record);
     const toolsAdded = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-    const system: SystemMessage = { role: "system", content: systemPrompt, toolsAdded, timestamp: 0 };
+    const system: SystemMessage = { role: "system", content: parts.readSystemPrompt(), toolsAdded, timestamp: 0 };
     return { messages: [system, ...transcript.messages()], tools };
   };
 
@@ -126,7 +127,10 @@ export async function runLoop(parts: LoopParts): Promise<LoopEnd> {
     ...(parts.thinkingLevel !== "off" && { reasoning: parts.thinkingLevel }),
   };
   // The loop asks for the context of each request, the first included; it only wants to be given one to start from.
-  const start: AgentContext = { messages: [{ role: "system", content: systemPrompt, timestamp: 0 }], tools: [] };
+  const start: AgentContext = {
+    messages: [{ role: "system", content: parts.readSystemPrompt(), timestamp: 0 }],
+    tools: [],
+  };
   const stream = failWhenSilent(model.stream, PROVIDER_IDLE_TIMEOUT_MS, timers);
   await runAgentLoopContinue(start, config, emit, signal, stream);
   if (refusal !== undefined) throw refusal;

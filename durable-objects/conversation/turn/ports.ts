@@ -19,7 +19,7 @@ export type AttemptEnd =
   | { kind: "settled" }
   | { kind: "failed"; fault: Fault }
   /** A transient provider fault: go on from the records after a wait. */
-  | { kind: "retry"; afterMs: number }
+  | { kind: "retry"; afterMs: number; reason: string }
   /** Cut by abort or deadline; the supervisor knows which. */
   | { kind: "cut" }
   /** Overtaken by another attempt: nothing more to say. */
@@ -51,6 +51,8 @@ export interface PromptPort {
    * workspace, in one transaction; throws `StaleAttemptError` when the attempt was overtaken.
    */
   freeze(text: string, told: Surface, workspaceSkills: readonly WorkspaceSkill[]): void;
+  /** Stores the text as the next epoch together with the record of the compaction that asks for it. */
+  rebase(text: string, told: Surface, workspaceSkills: readonly WorkspaceSkill[], compaction: RecordBody): void;
 }
 
 /** What the model was last told it has, and which file system its sandbox had when it was last looked at. */

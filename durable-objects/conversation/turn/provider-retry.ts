@@ -13,7 +13,7 @@ import {
   PROVIDER_RETRY_MIN_MS,
 } from "../../protocol/limits.ts";
 
-export type AfterFault = { kind: "retry"; afterMs: number } | { kind: "failed"; fault: Fault };
+export type AfterFault = { kind: "retry"; afterMs: number; reason: string } | { kind: "failed"; fault: Fault };
 
 /**
  * @param retriesBefore transient faults in a row before this one.
@@ -22,7 +22,8 @@ export type AfterFault = { kind: "retry"; afterMs: number } | { kind: "failed"; 
 export function resolveProviderFault(message: AssistantMessage, retriesBefore: number, random: number): AfterFault {
   const fault = classifyProviderFault(message);
   if (fault.kind === "transient" && retriesBefore < PROVIDER_RETRIES) {
-    return { kind: "retry", afterMs: retryDelayMs(retriesBefore, fault.retryAfterMs, random) };
+    const afterMs = retryDelayMs(retriesBefore, fault.retryAfterMs, random);
+    return { kind: "retry", afterMs, reason: fault.message };
   }
   const meta = fault.status === undefined ? {} : { meta: { status: fault.status } };
   const type = fault.kind === "overflow" ? "context_overflow" : "provider_failed";

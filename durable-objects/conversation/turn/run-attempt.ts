@@ -4,9 +4,11 @@
  *
  * Source: contract RUNTIME 2.3, 2.5, 5, 9.
  */
+import { classifyProviderFault } from "../../models/provider-fault.ts";
+import { Compactor } from "./compaction/compactor.ts";
 import { Environment } from "./environment.ts";
 import { createHarnessSource } from "./harness.ts";
-import { runLoop } from "./loop.ts";
+import { type LoopParts, runLoop } from "./loop.ts";
 import type { AttemptEnd, AttemptPorts } from "./ports.ts";
 import { resolveProviderFault } from "./provider-retry.ts";
 import { createResponseHooks } from "./response-hooks.ts";
@@ -19,7 +21,7 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   // A missing key is told at once, before a sandbox is opened for nothing.
   const model = ports.resolveModel(first.model.spec);
   const harnesses = createHarnessSource({
-    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel },
+    ...{ ports, depth: 0, model, thinkingLevel: first.model.thinkingLevel, compaction: first.model.compaction },
     readAttached: () => environment.attached,
     readWorkspaceSkills: () => environment.workspaceSkills,
   });
@@ -32,20 +34,38 @@ export async function runAttempt(ports: AttemptPorts): Promise<AttemptEnd> {
   if (isAtEnd && (await hooks.reachEnd()) === "settled") return { kind: "settled" };
 
   let rendered = first;
-  const end = await runLoop({
+  let systemPrompt = environment.freezePrompt(first, tools);
+  const transcript = new Transcript(ports.readAttachment);
+  const { compaction } = first.model;
+  const compactor = new Compactor({
+    ...{ ports, transcript, model, choice: compaction },
+    ...(compaction && compaction.model !== undefined && { summaryModel: ports.resolveModel(compaction.model) }),
+    readRunningSeqs: () => ports.response.deliveries().map(({ seq }) => seq),
+    async store(record) {
+      systemPrompt = await environment.rebasePrompt(rendered, record);
+    },
+  });
+  const loop: LoopParts = {
     ports,
     model,
     thinkingLevel: first.model.thinkingLevel,
-    systemPrompt: environment.freezePrompt(first, tools),
-    transcript: new Transcript(ports.readAttachment),
+    readSystemPrompt: () => systemPrompt,
+    transcript,
     async prepareRequest() {
       await hooks.beforeRequest();
       rendered = ports.render();
+      await compactor.beforeRequest({ systemPrompt, tools: await environment.mount(rendered) });
       return environment.follow(rendered);
     },
     reachEnd: () => hooks.reachEnd(),
     awaitsFinish: () => hooks.isFinishDeclared(rendered),
-  });
+  };
+  let end = await runLoop(loop);
+  // Once: a request that is too large after it cannot be made smaller.
+  if (end.kind === "fault" && classifyProviderFault(end.message).kind === "overflow") {
+    const isSmaller = await compactor.recover({ systemPrompt, tools: await environment.mount(rendered) });
+    if (isSmaller) end = await runLoop(loop);
+  }
   if (end.kind === "cut") return { kind: "cut" };
   if (end.kind === "settled") return { kind: "settled" };
 

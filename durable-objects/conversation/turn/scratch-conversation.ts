@@ -28,6 +28,8 @@ export interface ScratchConversation {
   ports: AttemptPorts;
   /** One at a time; a later prompt sees what earlier ones established. */
   prompt(asked: ParsedPrompt, signal: AbortSignal): Promise<PromptAnswer>;
+  /** Summarises what was said so far; does nothing where that is little. */
+  compact(signal: AbortSignal): Promise<void>;
 }
 
 /** `data` where a result was asked for, else `text`. */
@@ -54,7 +56,10 @@ export function openScratchConversation(
     return { type: "image", id, mimeType, size: Buffer.byteLength(data, "base64") };
   }
 
-  async function assemble(asked: ParsedPrompt, results: ResultTools | undefined): Promise<DurableTool[]> {
+  async function assemble(
+    asked: Pick<ParsedPrompt, "tools">,
+    results: ResultTools | undefined,
+  ): Promise<DurableTool[]> {
     const rendered = attempt.render();
     const attached = rendered.sandbox && environment.readAttached();
     const choice = attached?.choice;
@@ -75,8 +80,7 @@ export function openScratchConversation(
   }
 
   async function prompt(asked: ParsedPrompt, signal: AbortSignal): Promise<PromptAnswer> {
-    const systemPrompt = attempt.prompt.read();
-    if (systemPrompt === undefined) throw new Error("A harness asks the model before the prompt was composed.");
+    const systemPrompt = readSystemPrompt();
     const model = asked.model === undefined ? environment.model : attempt.resolveModel(asked.model);
     const results = asked.result && createResultTools(asked.result);
     const assembleThese = () => assemble(asked, results);
@@ -87,6 +91,7 @@ export function openScratchConversation(
     const steps = await thread.run({
       systemPrompt,
       model,
+      compaction: environment.compaction,
       thinkingLevel: asked.thinkingLevel ?? environment.thinkingLevel,
       signal,
       prepareRequest: assembleThese,
@@ -98,7 +103,19 @@ export function openScratchConversation(
     return results ? { data: readData(results), ...facts } : { text: lastText(steps), ...facts };
   }
 
-  return { ports: thread.ports, prompt };
+  async function compact(signal: AbortSignal): Promise<void> {
+    const { model, compaction } = environment;
+    const tools = await assemble({ tools: [] }, undefined);
+    await thread.compact({ model, compaction, signal }, { systemPrompt: readSystemPrompt(), tools });
+  }
+
+  function readSystemPrompt(): string {
+    const systemPrompt = attempt.prompt.read();
+    if (systemPrompt === undefined) throw new Error("A harness asks the model before the prompt was composed.");
+    return systemPrompt;
+  }
+
+  return { ports: thread.ports, prompt, compact };
 }
 
 function readData(results: ResultTools): unknown {

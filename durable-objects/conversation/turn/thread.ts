@@ -9,26 +9,34 @@
  */
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { abortError } from "../../../containers/abort-error.ts";
+import type { CompactionChoice } from "../../agent/agent.ts";
 import type { ThinkingLevel } from "../../agent/thinking-level.ts";
 import type { ResolvedModel } from "../../models/model.ts";
-import type { Timers } from "../../protocol/clock.ts";
+import { classifyProviderFault } from "../../models/provider-fault.ts";
 import { BerthError } from "../../protocol/errors.ts";
 import { isRecordOf } from "../../protocol/records.ts";
 import type { AttachmentRef } from "../../protocol/submission.ts";
 import type { DurableTool } from "../../tools/define-tool.ts";
 import { openWorkRecords } from "../recovery/closing-records.ts";
 import { standingOf } from "../recovery/standing.ts";
+import { Compactor, type FixedPart } from "./compaction/compactor.ts";
 import { runLoop } from "./loop.ts";
+import { pause } from "./pause.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { resolveProviderFault } from "./provider-retry.ts";
 import { Transcript } from "./transcript.ts";
 
-export interface ThreadRun {
-  systemPrompt: string;
+/** Who is asked in a thread, and how its transcript is kept inside the model's window. */
+export interface ThreadModel {
   model: ResolvedModel;
-  thinkingLevel: ThinkingLevel;
-  /** Ends the run; fires with the attempt's own. */
+  compaction: CompactionChoice | undefined;
+  /** Fires with the attempt's own. */
   signal: AbortSignal;
+}
+
+export interface ThreadRun extends ThreadModel {
+  systemPrompt: string;
+  thinkingLevel: ThinkingLevel;
   /** The tools as they are now; asked for before each request. */
   prepareRequest(): Promise<DurableTool[]>;
   /** Where the model would stop: what it is asked besides, or nothing when the run is over. */
@@ -42,6 +50,8 @@ export interface Thread {
   say(text: string, attachments?: AttachmentRef[]): void;
   /** Runs the model until it would stop. Gives its completed steps, in order; rejects when cut or refused for good. */
   run(run: ThreadRun): Promise<AssistantMessage[]>;
+  /** Summarises what can be summarised. False when there is nothing; rejects when it fails. */
+  compact(asked: ThreadModel, fixed: FixedPart): Promise<boolean>;
 }
 
 /** @param readAttachment bytes in base64 of what `say` names. */
@@ -54,16 +64,41 @@ export function openThread(
   const { submissionId, journal, timers } = ports;
   const transcript = new Transcript(readAttachment);
 
+  /** What is being answered: it stands verbatim, whatever is summarised. */
+  let runningSeqs: number[] = [];
+
   function say(text: string, attachments: AttachmentRef[] = []): void {
     const message = { kind: "user", body: text, ...(attachments.length > 0 && { attachments }) } as const;
-    journal.append([{ type: "input", submissionId, message }]);
+    const records = journal.append([{ type: "input", submissionId, message }]);
+    runningSeqs.push(...records.map(({ seq }) => seq));
+  }
+
+  function createCompactor({ model, compaction: choice, signal }: ThreadModel): Compactor {
+    return new Compactor({
+      ...{ ports: { ...ports, signal }, transcript, model, choice },
+      ...(choice && choice.model !== undefined && { summaryModel: ports.resolveModel(choice.model) }),
+      readRunningSeqs: () => runningSeqs,
+      async store(record) {
+        journal.append([record]);
+      },
+    });
   }
 
   function closeOpenWork(): void {
     journal.append(openWorkRecords(submissionId, standingOf(journal.readSubmission()), "aborted"));
   }
 
-  async function run({ signal, askFurther, ...parts }: ThreadRun): Promise<AssistantMessage[]> {
+  async function run({
+    askFurther,
+    systemPrompt,
+    compaction,
+    prepareRequest,
+    ...parts
+  }: ThreadRun): Promise<AssistantMessage[]> {
+    const { model, signal } = parts;
+    const compactor = createCompactor({ model, compaction, signal });
+    let tools: DurableTool[] = [];
+    let isRecovered = false;
     const beforeSeq = journal.readSubmission().at(-1)?.seq ?? 0;
     let retries = 0;
     const own: AttemptPorts = {
@@ -83,8 +118,24 @@ export function openThread(
       return "joined";
     };
     for (;;) {
-      const end = await runLoop({ ...parts, ports: own, transcript, reachEnd, awaitsFinish: () => false });
+      const end = await runLoop({
+        ...parts,
+        readSystemPrompt: () => systemPrompt,
+        ports: own,
+        transcript,
+        async prepareRequest() {
+          tools = await prepareRequest();
+          await compactor.beforeRequest({ systemPrompt, tools });
+          return tools;
+        },
+        reachEnd,
+        awaitsFinish: () => false,
+      });
       if (end.kind === "settled") break;
+      if (end.kind === "fault" && !isRecovered && classifyProviderFault(end.message).kind === "overflow") {
+        isRecovered = true;
+        if (await compactor.recover({ systemPrompt, tools })) continue;
+      }
       if (end.kind === "cut") {
         closeOpenWork();
         throw abortError(signal);
@@ -97,27 +148,12 @@ export function openThread(
       retries++;
       await pause(timers, next.afterMs, signal);
     }
+    runningSeqs = [];
     return journal
       .readSubmission()
       .filter((record) => record.seq > beforeSeq)
       .flatMap((record) => (isRecordOf(record, "assistant") ? [record.body.message] : []));
   }
 
-  return { ports, say, run };
-}
-
-/** Resolves after `ms`; rejects with an `AbortError` as soon as the signal fires. */
-function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      cancel();
-      reject(abortError(signal));
-    };
-    const cancel = timers.after(ms, () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
+  return { ports, say, run, compact: (asked, fixed) => createCompactor(asked).compact(fixed) };
 }

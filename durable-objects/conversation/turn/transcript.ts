@@ -9,17 +9,49 @@
 import type { AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
 import { omitImages } from "../../models/omit-images.ts";
 import { INTERRUPTED_RESULT } from "../../protocol/interrupted.ts";
-import type { AssistantRecord, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
+import type { AssistantRecord, CompactionFacts, StoredRecord, ToolResultRecord } from "../../protocol/records.ts";
+import { clipResult } from "./compaction/clip-result.ts";
+import { renderSummary } from "./compaction/render-summary.ts";
 import { renderDelivery, renderSignalText } from "./render-delivery.ts";
 
 interface Step {
   at: number;
+  record: AssistantRecord;
   assistant: AssistantMessage;
   calls: ToolCall[];
   results: Map<string, ToolResultMessage>;
 }
 
-type Entry = { message: Message } | { step: Step };
+type Entry = Said | { seq: number; step: Step };
+
+interface Said {
+  seq: number;
+  isInput: boolean;
+  /** Tells of a change since the prompt was composed. */
+  isNarration: boolean;
+  message: UserMessage;
+}
+
+/** What a new prompt says anew, and better. */
+const NARRATION: readonly string[] = ["resources", "instructions", "environment"];
+
+/** One unit of the transcript: a message, or a step with the results of its calls. */
+export interface TranscriptEntry {
+  /** Number of its first record. */
+  seq: number;
+  /** A delivered message, with which a turn begins. */
+  isInput: boolean;
+  messages: Message[];
+  /** What the provider counted for the request that gave this step, and the step itself; absent where it did not count. */
+  usedTokens?: number;
+}
+
+/** The last compaction: its record, and the summary as it stands there. */
+export interface AppliedCompaction {
+  seq: number;
+  facts: CompactionFacts;
+  text: string;
+}
 
 function resultMessage(at: number, record: Omit<ToolResultRecord, "type" | "submissionId">): ToolResultMessage {
   return {
@@ -45,7 +77,9 @@ function renderStep({ message, interrupted }: AssistantRecord): AssistantMessage
 export class Transcript {
   readonly #readAttachment: (id: string) => string | undefined;
   #lastSeq = 0;
-  readonly #entries: Entry[] = [];
+  #compaction: AppliedCompaction | undefined;
+  #summary: UserMessage[] = [];
+  #entries: Entry[] = [];
   readonly #steps = new Map<string, Step>();
 
   /** @param readAttachment bytes of an attachment in base64. */
@@ -58,15 +92,23 @@ export class Transcript {
     return this.#lastSeq;
   }
 
+  get compaction(): AppliedCompaction | undefined {
+    return this.#compaction;
+  }
+
   apply(record: StoredRecord): void {
-    const { at, body } = record;
-    this.#lastSeq = record.seq;
+    const { at, body, seq } = record;
+    this.#lastSeq = seq;
     if (body.type === "input") {
-      this.#say(at, renderDelivery(body.message, this.#readAttachment));
+      this.#say(seq, at, renderDelivery(body.message, this.#readAttachment), { isInput: true });
     } else if (body.type === "signal") {
-      this.#say(at, renderSignalText({ ...body, type: body.signalType }));
+      if (body.compaction) this.#compact(seq, at, body.body, body.compaction);
+      else {
+        const isNarration = NARRATION.includes(body.signalType) && body.appendedBy === undefined;
+        this.#say(seq, at, renderSignalText({ ...body, type: body.signalType }), { isNarration });
+      }
     } else if (body.type === "assistant") {
-      this.#applyStep(at, body);
+      this.#applyStep(seq, at, body);
     } else if (body.type === "tool_result") {
       this.#steps.get(body.toolCallId)?.results.set(body.toolCallId, resultMessage(at, body));
     } else if (body.type === "images_omitted") {
@@ -75,7 +117,18 @@ export class Transcript {
   }
 
   messages(): Message[] {
-    return this.#entries.flatMap((entry) => ("message" in entry ? [entry.message] : stepMessages(entry.step)));
+    return [...this.#summary, ...this.#entries.flatMap((entry) => this.#messagesOf(entry))];
+  }
+
+  /** Everything behind the summary. */
+  entries(): TranscriptEntry[] {
+    return this.#entries.map((entry) => {
+      const messages = this.#messagesOf(entry);
+      if ("message" in entry) return { seq: entry.seq, isInput: entry.isInput, messages };
+      const { record, assistant } = entry.step;
+      const usedTokens = record.interrupted ? 0 : assistant.usage.totalTokens;
+      return { seq: entry.seq, isInput: false, messages, ...(usedTokens > 0 && { usedTokens }) };
+    });
   }
 
   /** Whether a call of this id is already in the model's view. */
@@ -83,8 +136,22 @@ export class Transcript {
     return this.#steps.has(toolCallId);
   }
 
-  #say(at: number, content: UserMessage["content"]): void {
-    this.#entries.push({ message: { role: "user", content, timestamp: at } });
+  #messagesOf(entry: Entry): Message[] {
+    return "message" in entry ? [entry.message] : stepMessages(entry.step, this.#compaction?.facts.clips ?? {});
+  }
+
+  #say(seq: number, at: number, content: UserMessage["content"], is: Partial<Said>): void {
+    const message: UserMessage = { role: "user", content, timestamp: at };
+    this.#entries.push({ seq, isInput: false, isNarration: false, ...is, message });
+  }
+
+  #compact(seq: number, at: number, text: string, facts: CompactionFacts): void {
+    this.#compaction = { seq, facts, text };
+    this.#summary = [{ role: "user", content: renderSummary(text, facts), timestamp: at }];
+    // A change that was told before the new prompt was composed would contradict it.
+    const isOutdated = (entry: Entry) => "message" in entry && entry.isNarration;
+    const isKept = (entry: Entry) => entry.seq >= facts.keptFromSeq || facts.carriedSeqs.includes(entry.seq);
+    this.#entries = this.#entries.filter((entry) => isKept(entry) && !isOutdated(entry));
   }
 
   #omitImages(): void {
@@ -93,21 +160,23 @@ export class Transcript {
     }
   }
 
-  #applyStep(at: number, record: AssistantRecord): void {
+  #applyStep(seq: number, at: number, record: AssistantRecord): void {
     const assistant = renderStep(record);
     if (assistant.content.length === 0) return;
     const calls = assistant.content.filter((part): part is ToolCall => part.type === "toolCall");
-    const step: Step = { at, assistant, calls, results: new Map() };
+    const step: Step = { at, record, assistant, calls, results: new Map() };
     for (const call of calls) this.#steps.set(call.id, step);
-    this.#entries.push({ step });
+    this.#entries.push({ seq, step });
   }
 }
 
-function stepMessages(step: Step): Message[] {
-  const results = step.calls.map(
-    (call) =>
+function stepMessages(step: Step, clips: CompactionFacts["clips"]): Message[] {
+  const results = step.calls.map((call) => {
+    const result =
       step.results.get(call.id) ??
-      resultMessage(step.at, { toolCallId: call.id, toolName: call.name, text: INTERRUPTED_RESULT, isError: true }),
-  );
+      resultMessage(step.at, { toolCallId: call.id, toolName: call.name, text: INTERRUPTED_RESULT, isError: true });
+    const units = clips[call.id];
+    return units === undefined ? result : clipResult(result, units);
+  });
   return [step.assistant, ...results];
 }

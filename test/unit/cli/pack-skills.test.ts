@@ -147,6 +147,12 @@ describe("packing skills", () => {
   it.each([
     ["a folder without SKILL.md", "demo/x", "x", "worker/skills/demo has no SKILL.md."],
     ["a SKILL.md without front matter", "demo/SKILL.md", "# x", "demo/SKILL.md does not begin with front matter"],
+    [
+      "a SKILL.md without a description",
+      "demo/SKILL.md",
+      "---\nname: demo\ndescription:\n---\n",
+      "has no `description:`",
+    ],
     ["a SKILL.md without a name", "demo/SKILL.md", "---\ndescription: d\n---\n", "has no `name:`"],
     ["a name in the body only", "demo/SKILL.md", "---\ndescription: d\n---\nname: demo\n", "has no `name:`"],
     ["another name", "demo/SKILL.md", "---\nname: demos\n---\n", 'names itself "demos", but its folder is "demo".'],
@@ -156,10 +162,10 @@ describe("packing skills", () => {
     expect(() => packSkills(root)).toThrow(message);
   });
 
-  it.each(["name: demo", 'name: "demo"', "name: 'demo' # ours", "description: x\r\nname: demo\r"])(
+  it.each(["name: demo", 'name: "demo"', "name: 'demo' # ours", "license: x\r\nname: demo\r"])(
     "reads the name from %j",
     (line) => {
-      put("demo/SKILL.md", `\uFEFF---\r\n${line}\n---\nBody`);
+      put("demo/SKILL.md", `\uFEFF---\r\n${line}\ndescription: d\n---\nBody`);
       expect(packSkills(root).names).toEqual(["demo"]);
     },
   );

@@ -13,7 +13,8 @@ describe("the welcome of npm start", () => {
   });
 
   it("names what is not set, and what cannot be read", () => {
-    expect(renderWelcome(ADDRESS, true, { missing: ["OPENAI_API_KEY"] })).toContain("Not set yet: OPENAI_API_KEY\n");
+    const missing = ["BERTH_TOKENS", "OPENAI_API_KEY"];
+    expect(renderWelcome(ADDRESS, true, { missing })).toContain("Not set yet: BERTH_TOKENS, OPENAI_API_KEY\n");
     const fault = "SANDBOX must be one of: virtual, none.";
     expect(renderWelcome(ADDRESS, true, { missing: [], fault })).toContain(`Nothing can be answered yet: ${fault}\n`);
   });

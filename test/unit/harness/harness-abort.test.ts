@@ -39,6 +39,29 @@ describe("an abort of a prompt", () => {
     expectWellFormed(conversation);
   });
 
+  it("keeps the next operation waiting until its thread is closed, and turns no caller away meanwhile", async () => {
+    const conversation = harnessed(
+      async (harness) => {
+        const controller = new AbortController();
+        const call = harness.prompt("x", { tools: [HANG], signal: controller.signal });
+        setTimeout(() => controller.abort(), 20);
+        await faultOf(call);
+        const given = harness.prompt("given up too");
+        given.abort();
+        const next = harness.prompt("next");
+        return [await faultOf(given), await faultOf(harness.prompt("beside")), (await next).text];
+      },
+      [{ calls: [CALL_HANG] }, { text: "free" }],
+    );
+    await conversation.send("go");
+    expect(JSON.parse(resultOf(conversation).text)).toMatchObject([
+      { name: "AbortError" },
+      { type: "session_busy" },
+      "free",
+    ]);
+    expectWellFormed(conversation);
+  });
+
   it("leaves the half answer where it stood, for the next prompt to go on from", async () => {
     let shown: string[] = [];
     const conversation = harnessed(

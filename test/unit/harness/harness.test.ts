@@ -205,13 +205,4 @@ describe("harness.prompt", () => {
     expect(() => harness?.sandbox).toThrow(/after its call had ended/);
     expect(() => harness?.shell("true")).toThrow(/after its call had ended/);
   });
-
-  it("does not pretend to compact", async () => {
-    const conversation = harnessed((harness) => harness.compact(), []);
-    await conversation.send("go");
-    expect(resultOf(conversation)).toEqual({
-      isError: true,
-      text: 'Tool "ask": harness.compact() is not available yet.',
-    });
-  });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { useTool } from "../../../durable-objects/agent/index.ts";
 import { standingOf } from "../../../durable-objects/conversation/recovery/standing.ts";
 import { INTERRUPTED_RESULT } from "../../../durable-objects/protocol/interrupted.ts";
-import { LONG_POLL_MS, SSE_HEARTBEAT_MS } from "../../../durable-objects/protocol/limits.ts";
+import { LONG_POLL_MS, SETTLE_GRACE_MS, SSE_HEARTBEAT_MS } from "../../../durable-objects/protocol/limits.ts";
 import { parseOffset } from "../../../durable-objects/protocol/offset.ts";
 import { isRecordOf, ROOT_THREAD } from "../../../durable-objects/protocol/records.ts";
 import { halfwayAt } from "../fixtures/halfway.ts";
@@ -100,6 +100,7 @@ function expectClosed(conversation: TestConversation, thread: string): void {
 
 describe("a provider that hears no abort", () => {
   it("keeps nobody waiting, keeps its conversation busy, and its half step is closed by the settlement", async () => {
+    const time = virtualTime();
     const conversation = harnessed(
       async (harness) => {
         const call = harness.prompt("x");
@@ -108,10 +109,13 @@ describe("a provider that hears no abort", () => {
         return [await faultOf(call), await faultOf(harness.prompt("y"))];
       },
       [],
-      { wrapModel: halfwayAt(2, { hears: false }) },
+      { wrapModel: halfwayAt(2, { hears: false }), timers: time.timers },
     );
-    const { settlement } = await conversation.send("go");
-    expect(settlement.outcome).toBe("completed");
+    const id = conversation.post("go");
+    await vi.waitFor(async () => {
+      await time.advance(SETTLE_GRACE_MS);
+      expect(conversation.engine.readSubmission(id)).toMatchObject({ outcome: "completed" });
+    });
     expect(JSON.parse(resultOf(conversation).text)).toMatchObject([{ name: "AbortError" }, { type: "session_busy" }]);
     expectClosed(conversation, THREAD);
     expect(conversation.records(THREAD).at(-1)?.body).toMatchObject({ type: "assistant", interrupted: true });

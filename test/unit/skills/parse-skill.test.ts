@@ -21,6 +21,7 @@ describe("a SKILL.md", () => {
   it.each([
     ["a byte order mark", `\uFEFF${skill(FIELDS)}`],
     ["line ends of Windows", skill(FIELDS).replaceAll("\n", "\r\n")],
+    ["blanks behind the rules", `--- \n${FIELDS}\n---\t \r\nBody`],
     ["no line end behind the last line", skill(FIELDS, "Body")],
     [
       "fields nobody knows, and those that are not enforced",
@@ -58,6 +59,11 @@ describe("a SKILL.md", () => {
     expect(parse(skill("name: s\ndescription: |\n  first\n  - second")).description).toBe("first - second");
   });
 
+  it("shows no control character and no half of a surrogate pair, which a prompt would carry on", () => {
+    expect(parse(skill('name: s\ndescription: "\\e[31ma\\0b\\x85c\\uD83D"')).description).toBe("[31ma b c\uFFFD");
+    expect(() => parse(skill('name: s\ndescription: "\\0\\e"'))).toThrow("description is missing.");
+  });
+
   it.each([
     ["a colon in prose", "For old code: finishing work, never new.", "For old code: finishing work, never new."],
     ["several colons, quotes and a hash", `Use: "a", 'b': c #1`, `Use: "a", 'b': c #1`],
@@ -68,6 +74,8 @@ describe("a SKILL.md", () => {
     ["a second line", "For old code: finishing\n  work, never: new.", "For old code: finishing work, never: new."],
     ["a quote left open", '"never: again', '"never: again'],
     ["a backslash", "In C:\\dir: look", "In C:\\dir: look"],
+    ["an apostrophe in single quotes", "'Don't use: it's old'", "Don't use: it's old"],
+    ["quotes in quotes", '"Use for "old" code"', 'Use for "old" code'],
   ])("is read as it was meant when the description has %s", (_what, written, meant) => {
     const parsed = parse(skill(`name: s\ndescription: ${written}\nmetadata:\n  a: "b: c"\nlicense: 'x'`));
     expect(parsed.description).toBe(meant);
