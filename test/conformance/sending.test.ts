@@ -157,10 +157,11 @@ describe("the queue", () => {
     const one = await conversation.call("GET", `/submissions/${running.submissionId}`);
     expect(await readJson(one, 200)).toMatchObject({ state: "settled", outcome: "completed", attempts: 1 });
     expect((await conversation.call("GET", "/submissions/sub_nope")).status).toBe(404);
-    expect(await readJson(await conversation.call("GET", "/queue"), 200)).toEqual({
+    expect(await readJson(await conversation.call("GET", "/queue"), 200)).toMatchObject({
       running: null,
       joined: [],
       queued: [],
+      usage: { totalTokens: expect.any(Number), cost: expect.any(Number) },
     });
   });
 });
