@@ -120,14 +120,18 @@ export function createEngine(parts: EngineParts): Engine {
     return { ...sandboxHost, workspace: { objectName: `${agent}/${id}`, uid } };
   }
 
-  /** From the last compaction on: what it summarised is not read again. */
+  /** From the last compaction on: what it summarised is not read again, but what was left out stays so. */
   function readRootTranscript(): StoredRecord[] {
     const compactionSeq = prompts.readCompactionSeq();
     const record = compactionSeq === undefined ? undefined : journal.readAt(ROOT_THREAD, compactionSeq);
     const facts = record && isRecordOf(record, "signal") ? record.body.compaction : undefined;
     if (!facts) return journal.readTranscript(ROOT_THREAD, 0);
-    const carried = facts.carriedSeqs.flatMap((seq) => journal.readAt(ROOT_THREAD, seq) ?? []);
-    return [...carried, ...journal.readTranscript(ROOT_THREAD, facts.keptFromSeq - 1)];
+    const { carriedSeqs, keptFromSeq } = facts;
+    const carried = carriedSeqs.flatMap((seq) => journal.readAt(ROOT_THREAD, seq) ?? []);
+    const firstSeq = carried[0]?.seq ?? keptFromSeq;
+    const omitted = journal.readLastOf(ROOT_THREAD, "images_omitted", firstSeq, keptFromSeq);
+    const before = [...carried, ...(omitted ? [omitted] : [])].sort((a, b) => a.seq - b.seq);
+    return [...before, ...journal.readTranscript(ROOT_THREAD, keptFromSeq - 1)];
   }
 
   function threadJournal(submission: Submission, thread: string, append: AttemptJournal["append"]): AttemptJournal {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ImageAttachment } from "../../durable-objects/protocol/submission.ts";
 import { ModelServer } from "../model-server/model-server.ts";
-import { type ModelTurn, textOf as textOfContent } from "../model-server/script.ts";
+import { type ModelTurn, type RecordedRequest, textOf as textOfContent } from "../model-server/script.ts";
 import {
   openProvidedConversation,
   PROVIDED_MODELS,
@@ -76,6 +76,34 @@ describe.each(PROVIDED_MODELS)("with %s", (spec) => {
     expect(outcomes(conversation)).toEqual(["completed", "completed", "completed"]);
     const shown = conversation.requests().map(({ body }) => JSON.stringify(body).split(PNG).length - 1);
     expect(shown).toEqual([1, 2, 0, 1]);
+  });
+
+  it("leaves out what it refused behind a compaction too, crash or not", async () => {
+    let steps = 0;
+    const big = { command: "seq -s , 1 5000" };
+    const turns = ({ body }: RecordedRequest): ModelTurn => {
+      const sent = JSON.stringify(body);
+      if (sent.includes("<conversation>")) return { text: "## Goal\nLook at it." };
+      if (hasImage(body)) return NO_IMAGES;
+      steps++;
+      if (steps === 6) return { fault: { kind: "hang", after: "request" } };
+      if (steps > 6) return { text: "done" };
+      const usage = { input: Math.ceil(sent.length / 4), output: 10 };
+      return { calls: [{ id: `c${steps}`, name: "bash", arguments: big }], usage };
+    };
+    const conversation = openProvidedConversation(model, { spec, turns, contextWindow: 30_000 });
+    const submissionId = conversation.post("look", [IMAGE]);
+    await expect.poll(() => steps, { timeout: 10_000 }).toBe(6);
+    const compactions = conversation
+      .records()
+      .flatMap(({ body }) => (body.type === "signal" ? (body.compaction ?? []) : []));
+    const omittedSeq = conversation.records().find(({ body }) => body.type === "images_omitted")?.seq ?? 0;
+    expect(compactions.at(-1)?.carriedSeqs).toHaveLength(1);
+    expect(compactions.at(-1)?.keptFromSeq).toBeGreaterThan(omittedSeq);
+    conversation.restart();
+    expect((await conversation.settled(submissionId)).settlement.outcome).toBe("completed");
+    expect(conversation.requests().filter(({ body }) => hasImage(body))).toHaveLength(1);
+    expect(conversation.problems()).toEqual([]);
   });
 
   it("asks once more at most, and then fails as it would without images", async () => {

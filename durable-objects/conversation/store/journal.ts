@@ -102,6 +102,13 @@ export class Journal {
     return this.read(thread, seq - 1, 1, seq)[0];
   }
 
+  /** The last record of a type with a number between `after` and `before`. */
+  readLastOf(thread: string, type: RecordType, after: number, before: number): StoredRecord | undefined {
+    const sql = `SELECT ${COLUMNS} FROM record WHERE seq > ? AND seq < ? AND thread = ? AND type = ?
+      ORDER BY seq DESC LIMIT 1`;
+    return this.#rows(sql, after, before, thread, type)[0];
+  }
+
   /** Everything a submission recorded, from its first record on; only its own. */
   readSubmission(
     thread: string,
