@@ -53,7 +53,7 @@ function takeDue<T extends { at: number }>(events: T[], now: number): T | undefi
   return index < 0 ? undefined : events.splice(index, 1)[0];
 }
 
-const KINDS = ["ledger", "ledger", "ledger", "file", "steps", "ask", "askAgain"] as const;
+const KINDS = ["ledger", "ledger", "ledger", "file", "file", "file", "steps", "ask", "askAgain"] as const;
 const KINDS_WITH_HOOKS = [...KINDS, "tally", "tally", "tally"] as const;
 
 function planTurns(random: Random, name: string, hasHooks: boolean): Plan["turns"] {
