@@ -53,7 +53,7 @@ function takeDue<T extends { at: number }>(events: T[], now: number): T | undefi
   return index < 0 ? undefined : events.splice(index, 1)[0];
 }
 
-const KINDS = ["ledger", "ledger", "ledger", "file", "file", "file", "steps", "ask", "askAgain"] as const;
+const KINDS = ["ledger", "ledger", "ledger", "file", "steps", "ask", "askAgain"] as const;
 const KINDS_WITH_HOOKS = [...KINDS, "tally", "tally", "tally"] as const;
 
 function planTurns(random: Random, name: string, hasHooks: boolean): Plan["turns"] {
@@ -140,8 +140,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const posts = planPosts(random, world.now, hasHooks);
   const aborts: Abort[] = [];
   if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: true });
-  // Several of one message each: what is recorded while another response is being written is the rarest of all.
-  while (random.chance(0.4)) aborts.push({ at: world.now + random.below(12_000), all: false });
+  if (random.chance(0.2)) aborts.push({ at: world.now + random.below(12_000), all: false });
 
   const receive = (post: Post): void => {
     const message = { kind: "user", body: JSON.stringify(post.plan) } as const;
